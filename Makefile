@@ -1,0 +1,277 @@
+# Makefile - builds, tests and installs the sketch tools (GNU make)
+#
+# These belong to the user, on the command line or in the environment:
+#   CC CFLAGS CPPFLAGS LDFLAGS LDLIBS AR
+#   PREFIX DESTDIR BINDIR LIBDIR INCLUDEDIR MANDIR
+#   WERROR=1    warnings are errors
+#   TESTS=...   the test programs (build/tests/NAME) and scripts (tests/cli/NAME.t)
+#               to run, instead of all; TEST_JOBS, TEST_TIMEOUT: see tests/run
+#
+# Every set of flags (a variant) has a folder of its own, so that none of them
+# needs a clean first: build/{obj,lib,bin,tests} for the default, else
+# build/VARIANT/{obj,lib,bin,tests}.  Sources are found by wildcard:
+#   src/core/*.c  -> libsketch.a         sees src/core only
+#   src/cli/*.c   -> obj/cli.a           sees src/core and src/cli
+#   src/cmd/X.c   -> bin/X               the same
+#   tests/unit/test_X.c, tests/stat/test_X.c -> tests/test_X; other .c files of
+#   tests/unit are linked into each of them
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+# ------------------------------------------------------------ the user's part
+
+# Hot code is built with -O3, but not against a user who chose his own CFLAGS.
+users_cflags := $(if $(filter undefined,$(origin CFLAGS)),,yes)
+
+CFLAGS ?= -O2 -g
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR ?= $(PREFIX)/share/man
+INSTALL ?= install
+CLANG ?= clang
+CLANG_FORMAT ?= clang-format
+VALGRIND ?= valgrind
+FUZZ_SECONDS ?= 30
+
+# ----------------------------------------------------------- the build's part
+
+version = $(shell sed -n 's/^\treturn "\([0-9]*\.[0-9]*\.[0-9]*\)";$$/\1/p' src/core/*.c)
+
+hot := core/bloom core/kernel core/murmur3 core/crc32c cli/scan cli/record%
+
+warnings := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wvla
+own_cflags := -std=c11 -ffp-contract=off $(warnings) $(if $(filter 1,$(WERROR)),-Werror)
+own_cppflags := -D_GNU_SOURCE -MMD -MP
+own_ldlibs :=
+test_ldlibs := -lcmocka -lmurmurhash -lm
+
+core := $(patsubst src/%.c,%,$(wildcard src/core/*.c))
+cli := $(patsubst src/%.c,%,$(wildcard src/cli/*.c))
+commands := $(patsubst src/cmd/%.c,%,$(wildcard src/cmd/*.c))
+unit_tests := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
+stat_tests := $(patsubst tests/stat/%.c,%,$(wildcard tests/stat/test_*.c))
+test_parts := $(patsubst %.c,%,$(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c)))
+fuzzers := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
+scripts := $(wildcard tests/cli/*.t)
+pages := $(wildcard man/*.[1-8])
+
+# ------------------------------------------------------------------- variants
+
+# $(call of,NAME,VARIANT) is NAME_VARIANT; empty where not set.
+of = $($(1)_$(2))
+variants := default clang portable asan ubsan tsan cov fuzz
+$(foreach v,$(filter-out default,$(variants)),$(eval dir_$v := build/$v))
+dir_default := build
+
+recover := -fno-sanitize-recover=all -fno-omit-frame-pointer
+flags_asan := -fsanitize=address,undefined $(recover)
+flags_ubsan := -fsanitize=undefined $(recover)
+flags_tsan := -fsanitize=thread $(recover)
+flags_cov := --coverage
+flags_portable := -DSKETCH_PORTABLE
+flags_fuzz := -fsanitize=address,undefined,fuzzer-no-link $(recover)
+
+# What stands for CFLAGS where the user gave none.
+cflags_asan := -O1 -g
+cflags_tsan := -O1 -g
+cflags_cov := -O0 -g
+
+cc_clang = $(CLANG)
+cc_fuzz = $(CLANG)
+
+cc = $(or $(call of,cc,$1),$(CC))
+cflags = $(own_cflags) $(or $(if $(users_cflags),,$(call of,cflags,$1)),$(CFLAGS)) \
+	$(call of,flags,$1)
+opt = $(if $(users_cflags)$(call of,cflags,$1),,$(if $(filter $(hot),$2),-O3))
+compile = $(call cc,$1) $(own_cppflags) $2 $(CPPFLAGS) $(call cflags,$1)
+link = $(call cc,$1) $(call cflags,$1) $(LDFLAGS)
+
+# The commands as they are now, in a form that changes when they do.
+define fingerprint
+$(call compile,$1) $(call opt,$1,$(hot)) : $(call link,$1) $(own_ldlibs) $(LDLIBS) : $(AR) \
+: $(core) $(cli) $(test_parts)
+endef
+quoted = '$(subst ','\'',$(strip $1))'
+
+# $(call rules,VARIANT,FOLDER): all rules of one variant.
+define rules
+all-$1: $2/lib/libsketch.a $(commands:%=$2/bin/%)
+tests-$1: $(unit_tests:%=$2/tests/%) $(stat_tests:%=$2/tests/%)
+
+# Rewritten only when it differs, so that changed flags rebuild and others do not.
+$2/flags: force
+	@mkdir -p $$(@D)
+	@printf '%s\n' $$(call quoted,$$(call fingerprint,$1)) | cmp -s - $$@ || \
+		printf '%s\n' $$(call quoted,$$(call fingerprint,$1)) > $$@
+
+$2/obj/core/%.o: src/core/%.c $2/flags
+	@mkdir -p $$(@D)
+	$$(call compile,$1,-Isrc/core) $$(call opt,$1,core/$$*) -c -o $$@ $$<
+
+$2/obj/cli/%.o: src/cli/%.c $2/flags
+	@mkdir -p $$(@D)
+	$$(call compile,$1,-Isrc/core -Isrc/cli) $$(call opt,$1,cli/$$*) -c -o $$@ $$<
+
+$2/obj/cmd/%.o: src/cmd/%.c $2/flags
+	@mkdir -p $$(@D)
+	$$(call compile,$1,-Isrc/core -Isrc/cli) -c -o $$@ $$<
+
+$2/obj/tests/%.o: tests/%.c $2/flags | build/test-libraries
+	@mkdir -p $$(@D)
+	$$(call compile,$1,-Isrc/core -Isrc/cli -Itests/unit) -c -o $$@ $$<
+
+$2/lib/libsketch.a: $(core:%=$2/obj/%.o) $2/flags
+	@mkdir -p $$(@D)
+	@rm -f $$@
+	$$(AR) rcs $$@ $(core:%=$2/obj/%.o)
+
+$2/obj/cli.a: $(cli:%=$2/obj/%.o) $2/flags
+	@mkdir -p $$(@D)
+	@rm -f $$@
+	$$(AR) rcs $$@ $(cli:%=$2/obj/%.o)
+
+$2/bin/%: $2/obj/cmd/%.o $2/obj/cli.a $2/lib/libsketch.a
+	@mkdir -p $$(@D)
+	$$(call link,$1) -o $$@ $$^ $$(own_ldlibs) $$(LDLIBS)
+
+test_objects_$1 := $(test_parts:%=$2/obj/%.o) $2/obj/cli.a $2/lib/libsketch.a
+
+$2/tests/%: $2/obj/tests/unit/%.o $$(test_objects_$1)
+	@mkdir -p $$(@D)
+	$$(call link,$1) -o $$@ $$^ $$(own_ldlibs) $$(test_ldlibs) $$(LDLIBS)
+
+$2/tests/%: $2/obj/tests/stat/%.o $$(test_objects_$1)
+	@mkdir -p $$(@D)
+	$$(call link,$1) -o $$@ $$^ $$(own_ldlibs) $$(test_ldlibs) $$(LDLIBS)
+
+.PHONY: all-$1 tests-$1
+endef
+$(foreach v,$(variants),$(eval $(call rules,$v,$(call of,dir,$v))))
+
+.SECONDARY:
+-include $(wildcard build/obj/*/*.d build/obj/*/*/*.d build/*/obj/*/*.d build/*/obj/*/*/*.d)
+
+# $(call run_tests,VARIANT): what "check" and its relatives do once all is built.
+define run_tests
+BIN='$(CURDIR)/$(call of,dir,$1)/bin' TOP='$(CURDIR)' TEST_VARIANT=$1 tests/run \
+	$(or $(TESTS),$(unit_tests:%=$(call of,dir,$1)/tests/%) \
+	$(stat_tests:%=$(call of,dir,$1)/tests/%) $(scripts))
+endef
+
+test_includes := stdarg.h stddef.h stdint.h setjmp.h cmocka.h murmurhash.h
+
+build/test-libraries:
+	@mkdir -p $(@D)
+	@{ printf '#include <%s>\n' $(test_includes); echo 'int main(void) { return 0; }'; } | \
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -x c -o $@.exe - $(test_ldlibs) $(LDLIBS) \
+		2>/dev/null && rm -f $@.exe || { \
+	echo 'The tests need the libraries cmocka and murmurhash, with their headers.' >&2; \
+	echo 'Debian and Ubuntu: apt-get install libcmocka-dev libmurmurhash-dev' >&2; \
+	exit 1; }
+	@touch $@
+
+# -------------------------------------------------------------------- targets
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
+
+all: all-default ## build/bin/*, build/lib/libsketch.a (the default)
+
+check: all-default tests-default ## build and run all tests
+	@$(call run_tests,default)
+
+check-long: all-default tests-default ## all tests, with those that take minutes
+	@LONG=1 TEST_TIMEOUT=$(or $(TEST_TIMEOUT),3600) $(call run_tests,default)
+
+check-clang: all-clang tests-clang ## all tests, built by clang
+	@$(call run_tests,clang)
+
+check-portable: all-portable tests-portable ## all tests, built without code for one processor
+	@$(call run_tests,portable)
+
+asan: all-asan tests-asan ## all tests under AddressSanitizer and UBSan
+	@$(call run_tests,asan)
+
+ubsan: all-ubsan tests-ubsan ## all tests under UBSan
+	@$(call run_tests,ubsan)
+
+tsan: all-tsan tests-tsan ## all tests under ThreadSanitizer
+	@$(call run_tests,tsan)
+
+valgrind: tests-default ## the unit tests under valgrind
+	@BIN='$(CURDIR)/build/bin' TOP='$(CURDIR)' TEST_VARIANT=valgrind \
+	TEST_WRAPPER='$(VALGRIND) -q --error-exitcode=99 --leak-check=full' \
+	TEST_TIMEOUT=$(or $(TEST_TIMEOUT),1200) \
+	tests/run $(or $(TESTS),$(unit_tests:%=build/tests/%))
+
+# Counts left from an earlier run would be added to, or not fit the new objects.
+coverage: all-cov tests-cov ## line coverage of src/core by all tests
+	@find build/cov -name '*.gcda' -exec rm -f {} +
+	@$(call run_tests,cov)
+	@scripts/coverage build/cov
+
+lint: all-default ## formatting, static checks, manual pages against the tools
+	@BIN='$(CURDIR)/build/bin' scripts/lint
+
+format: ## bring the C sources into the house's format
+	@$(CLANG_FORMAT) -i $(wildcard src/*/*.[ch] tests/*/*.[ch] scripts/*.c)
+
+golden: ## make tests/golden again; a run must not change a released file
+	scripts/make-golden tests/golden
+
+samples: ## make the data in samples again
+	scripts/make-samples
+
+bench: all-default build/bench/helper ## speed beside other tools (see scripts/bench)
+	@BIN='$(CURDIR)/build/bin' HELPER='$(CURDIR)/build/bench/helper' scripts/bench
+
+build/bench/helper: scripts/bench-helper.c build/flags
+	@mkdir -p $(@D)
+	$(call compile,default) -o $@ $< $(LDFLAGS) $(LDLIBS)
+
+fuzz: $(fuzzers:%=build/fuzz/bin/%) ## each fuzzer for FUZZ_SECONDS (needs clang)
+	@for fuzzer in $(fuzzers); do \
+		mkdir -p build/fuzz/corpus/$$fuzzer && \
+		build/fuzz/bin/$$fuzzer -max_total_time=$(FUZZ_SECONDS) \
+			-artifact_prefix=build/fuzz/ build/fuzz/corpus/$$fuzzer || exit 1; \
+	done
+
+build/fuzz/bin/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/obj/cli.a build/fuzz/lib/libsketch.a
+	@mkdir -p $(@D)
+	$(call link,fuzz) -fsanitize=fuzzer -o $@ $^ $(own_ldlibs) $(LDLIBS)
+
+# $(call in_section,N): the pages of one section.
+in_section = $(filter %.$1,$(pages))
+sections := $(sort $(patsubst .%,%,$(suffix $(pages))))
+
+install: all-default ## install under PREFIX (/usr/local), staged in DESTDIR
+	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(LIBDIR)/pkgconfig' \
+		'$(DESTDIR)$(INCLUDEDIR)'
+	$(if $(commands),$(INSTALL) -m 755 $(commands:%=build/bin/%) '$(DESTDIR)$(BINDIR)')
+	$(INSTALL) -m 644 build/lib/libsketch.a '$(DESTDIR)$(LIBDIR)'
+	$(INSTALL) -m 644 src/core/sketch.h '$(DESTDIR)$(INCLUDEDIR)'
+	printf '%s\n' 'Name: libsketch' \
+		'Description: Bloom filters in files, sized to keep their rate' \
+		'Version: $(version)' 'Cflags: -I$(INCLUDEDIR)' 'Libs: -L$(LIBDIR) -lsketch' \
+		'Libs.private: $(own_ldlibs)' > build/libsketch.pc
+	$(INSTALL) -m 644 build/libsketch.pc '$(DESTDIR)$(LIBDIR)/pkgconfig'
+	$(foreach s,$(sections),$(INSTALL) -d '$(DESTDIR)$(MANDIR)/man$s' && \
+		$(INSTALL) -m 644 $(call in_section,$s) '$(DESTDIR)$(MANDIR)/man$s' &&) :
+
+uninstall: ## remove what install put there
+	for command in $(commands); do rm -f '$(DESTDIR)$(BINDIR)'/"$$command"; done
+	rm -f '$(DESTDIR)$(LIBDIR)/libsketch.a' '$(DESTDIR)$(LIBDIR)/pkgconfig/libsketch.pc' \
+		'$(DESTDIR)$(INCLUDEDIR)/sketch.h'
+	for page in $(notdir $(pages)); do \
+		rm -f '$(DESTDIR)$(MANDIR)'/man"$${page##*.}"/"$$page"; done
+
+clean: ## remove everything built
+	rm -rf build
+
+.PHONY: all asan bench check check-clang check-long check-portable clean coverage force \
+	format fuzz golden help install lint samples tsan ubsan uninstall valgrind
+force:

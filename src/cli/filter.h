@@ -1,0 +1,23 @@
+/* filter.h - filters by name, for the tools that read them */
+#ifndef CLI_FILTER_H
+#define CLI_FILTER_H
+
+#include "sketch.h"
+
+/* Reads the Bloom filter in a file, "-" standing for standard input, or prints
+ * why not and returns NULL.  A filter is refused where it would not fit this
+ * machine. */
+struct sketch_bloom *filter_open(const char *name, enum sketch_access access);
+
+/* "classic" or "blocked". */
+const char *filter_layout_name(enum sketch_layout layout);
+
+/* Says on standard error where a layer holds more keys than it was made for, and
+ * what its rate is by now; `name` is the file's, or NULL.  Layers whose number
+ * of records cannot exceed their capacity are not looked at. */
+void filter_warn_past_capacity(const char *name, struct sketch_bloom *filter);
+
+/* A rate for people: three significant digits, "1.23 %" or "4.5e-07". */
+char *filter_print_rate(char out[32], double rate);
+
+#endif

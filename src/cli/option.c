@@ -1,0 +1,429 @@
+#include "option.h"
+
+#include <assert.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "output.h"
+#include "sketch.h"
+
+#define STATUS_TROUBLE 2
+#define LONG_BASE 0x10000 /* what getopt_long returns for a long option: this + its place */
+#define NAME_LIMIT 32     /* bytes of a name that a misspelt one is compared with */
+#define WORD_SHOWN 64
+#define LINE_WIDTH 79
+#define LEFT_LIMIT 26 /* a longer option has its help on the next line */
+
+enum common_option { COMMON_HELP = 256, COMMON_VERSION };
+
+static const struct option_spec common_specs[] = {
+	{ COMMON_HELP, "help", NULL, "print this help and exit" },
+	{ COMMON_VERSION, "version", NULL, "print the version and the file formats, and exit" },
+};
+
+static const struct option_group common_group = {
+	.specs = common_specs,
+	.count = sizeof common_specs / sizeof common_specs[0],
+};
+
+/* All options of a tool in one row, and the same in the words of getopt_long. */
+struct table {
+	const struct option_tool *tool;
+	const struct option_spec *specs[OPTION_LIMIT];
+	const struct option_group *groups[OPTION_LIMIT];
+	size_t count;
+	struct option longs[OPTION_LIMIT + 1];
+	size_t long_count;
+	char shorts[3 * OPTION_LIMIT + 2];
+	size_t short_length;
+};
+
+/* ------------------------------------------------------------------- table */
+
+static int argument_kind(const struct option_spec *spec)
+{
+	if (spec->argument == NULL)
+		return no_argument;
+	return spec->argument[0] == '[' ? optional_argument : required_argument;
+}
+
+static bool has_letter(const struct option_spec *spec)
+{
+	return spec->letter < 256;
+}
+
+static void table_add(struct table *table, const struct option_spec *spec,
+		      const struct option_group *group)
+{
+	int kind = argument_kind(spec);
+
+	assert(table->count < OPTION_LIMIT);
+	if (has_letter(spec)) {
+		table->shorts[table->short_length++] = (char)spec->letter;
+		for (int i = 0; i < kind; i++) /* one colon: required, two: optional */
+			table->shorts[table->short_length++] = ':';
+	}
+	if (spec->name != NULL)
+		table->longs[table->long_count++] = (struct option){
+			.name = spec->name,
+			.has_arg = kind,
+			.val = LONG_BASE + (int)table->count,
+		};
+	table->specs[table->count] = spec;
+	table->groups[table->count++] = group;
+}
+
+static void table_make(struct table *table, const struct option_tool *tool)
+{
+	const struct option_group *group;
+
+	*table = (struct table){ .tool = tool };
+	table->shorts[table->short_length++] = ':'; /* tell a lacking argument apart */
+	for (group = tool->groups; group->specs != NULL; group++)
+		for (size_t i = 0; i < group->count; i++)
+			table_add(table, &group->specs[i], group);
+	for (size_t i = 0; i < common_group.count; i++)
+		table_add(table, &common_specs[i], &common_group);
+}
+
+/* The place of the option that getopt_long means by `code`; table->count where it
+ * means none. */
+static size_t table_find(const struct table *table, int code)
+{
+	size_t i = 0;
+
+	if (code >= LONG_BASE)
+		return (size_t)(code - LONG_BASE);
+	while (i < table->count && table->specs[i]->letter != code)
+		i++;
+	return i;
+}
+
+/* ------------------------------------------------------------------ faults */
+
+void option_complain(const char *format, ...)
+{
+	char text[1024];
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (vsnprintf(text, sizeof text, format, arguments) < 0)
+		text[0] = '\0';
+	va_end(arguments);
+	message("%s; try '%s --help'", text, message_program());
+}
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The least number of insertions, deletions, replacements and swaps of neighbours
+ * that make one name of the other (optimal string alignment); NAME_LIMIT where
+ * one is too long to be compared. */
+static size_t edit_distance(const char *a, size_t a_length, const char *b)
+{
+	size_t rows[3][NAME_LIMIT + 1];
+	size_t *before = rows[0], *last = rows[1], *now = rows[2];
+	size_t b_length = strlen(b);
+
+	if (a_length >= NAME_LIMIT || b_length >= NAME_LIMIT)
+		return NAME_LIMIT;
+	for (size_t j = 0; j <= b_length; j++)
+		now[j] = j;
+	for (size_t i = 1; i <= a_length; i++) {
+		size_t *spare = before;
+
+		before = last;
+		last = now;
+		now = spare;
+		now[0] = i;
+		for (size_t j = 1; j <= b_length; j++) {
+			size_t replaced = last[j - 1] + (a[i - 1] != b[j - 1]);
+
+			now[j] = least(replaced, least(last[j], now[j - 1]) + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				now[j] = least(now[j], before[j - 2] + 1);
+		}
+	}
+	return now[b_length];
+}
+
+/* The visible long option most like the name; NULL where none is like it. */
+static const char *nearest_name(const struct table *table, const char *name, size_t length)
+{
+	size_t nearest = least((length + 2) / 3 + 1, NAME_LIMIT);
+	const char *found = NULL;
+
+	for (size_t i = 0; i < table->count; i++) {
+		const struct option_spec *spec = table->specs[i];
+		size_t distance;
+
+		if (spec->name == NULL || spec->help == NULL)
+			continue;
+		distance = edit_distance(name, length, spec->name);
+		if (distance < nearest) {
+			nearest = distance;
+			found = spec->name;
+		}
+	}
+	return found;
+}
+
+/* Writes "--seed, --skip or --stats", the options that the name may be short for,
+ * and returns how many they are. */
+static size_t list_candidates(const struct table *table, const char *name, size_t length,
+			      char *list, size_t size)
+{
+	const char *previous = NULL;
+	size_t count = 0, used = 0;
+
+	list[0] = '\0';
+	for (size_t i = 0; i < table->long_count; i++) {
+		const char *candidate = table->longs[i].name;
+
+		if (strncmp(candidate, name, length) != 0)
+			continue;
+		if (previous != NULL && used < size)
+			used += (size_t)snprintf(list + used, size - used, "%s--%s",
+						 count > 1 ? ", " : "", previous);
+		previous = candidate;
+		count++;
+	}
+	if (previous != NULL && used < size)
+		snprintf(list + used, size - used, "%s--%s", count > 1 ? " or " : "", previous);
+	return count;
+}
+
+/* A word that begins with "--" and is no option, or may be several. */
+static void complain_of_name(const struct table *table, const char *word)
+{
+	const char *name = word + 2;
+	size_t length = strcspn(name, "=");
+	char shown[WORD_SHOWN], list[512];
+	const char *nearest;
+
+	message_escape(shown, sizeof shown, word, length + 2);
+	if (list_candidates(table, name, length, list, sizeof list) > 1) {
+		option_complain("'%s' could be %s", shown, list);
+		return;
+	}
+	nearest = nearest_name(table, name, length);
+	if (nearest != NULL)
+		option_complain("unknown option '%s' (did you mean '--%s'?)", shown, nearest);
+	else
+		option_complain("unknown option '%s'", shown);
+}
+
+/* Says in one line what getopt_long found wrong. */
+static void complain(const struct table *table, char **argv, bool lacks_argument)
+{
+	char option[WORD_SHOWN], letter = (char)optopt;
+	size_t place;
+
+	if (optopt == 0) {
+		complain_of_name(table, argv[optind - 1]);
+		return;
+	}
+	place = table_find(table, optopt);
+	if (optopt >= LONG_BASE)
+		snprintf(option, sizeof option, "--%s", table->specs[place]->name);
+	else
+		message_escape(option, sizeof option, (char[]){ '-', letter }, 2);
+	if (lacks_argument)
+		option_complain("option '%s' needs an argument (%s)", option,
+				table->specs[place]->argument);
+	else if (optopt >= LONG_BASE)
+		option_complain("option '%s' takes no argument", option);
+	else
+		option_complain("unknown option '%s'", option);
+}
+
+/* -------------------------------------------------------------------- help */
+
+/* Puts words into lines of LINE_WIDTH; the cursor stands at `column`, further lines
+ * begin at `indent`. */
+static void put_wrapped(struct output *output, const char *text, size_t column, size_t indent)
+{
+	bool first = true;
+
+	while (*text != '\0') {
+		size_t length = strcspn(text, " ");
+
+		if (!first && column + 1 + length > LINE_WIDTH) {
+			output_text(output, "\n%*s", (int)indent, "");
+			column = indent;
+			first = true;
+		}
+		output_text(output, "%s%.*s", first ? "" : " ", (int)length, text);
+		column += length + !first;
+		first = false;
+		text += length;
+		text += strspn(text, " ");
+	}
+	output_text(output, "\n");
+}
+
+/* "-n, --capacity=N" */
+static size_t format_option(char *left, size_t size, const struct option_spec *spec)
+{
+	const char *argument = spec->argument != NULL ? spec->argument : "";
+	bool required = argument_kind(spec) == required_argument;
+	int length;
+
+	if (spec->name == NULL)
+		length = snprintf(left, size, "-%c%s%s", spec->letter, required ? " " : "",
+				  argument);
+	else if (has_letter(spec))
+		length = snprintf(left, size, "-%c, --%s%s%s", spec->letter, spec->name,
+				  required ? "=" : "", argument);
+	else
+		length = snprintf(left, size, "    --%s%s%s", spec->name, required ? "=" : "",
+				  argument);
+	return least((size_t)length, size - 1);
+}
+
+static size_t left_width(const struct table *table)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < table->count; i++) {
+		char left[80];
+		size_t length = format_option(left, sizeof left, table->specs[i]);
+
+		if (table->specs[i]->help != NULL && length <= LEFT_LIMIT && length > width)
+			width = length;
+	}
+	return width;
+}
+
+static void put_option(struct output *output, const struct option_spec *spec, size_t width)
+{
+	char left[80];
+	size_t length = format_option(left, sizeof left, spec);
+	size_t indent = 2 + width + 2;
+
+	output_text(output, "  %s", left);
+	if (length > width)
+		output_text(output, "\n%*s", (int)indent, "");
+	else
+		output_text(output, "%*s", (int)(width - length + 2), "");
+	put_wrapped(output, spec->help, indent, indent);
+}
+
+static void put_synopsis(struct output *output, const struct option_tool *tool)
+{
+	const char *line = tool->synopsis, *before = "Usage:";
+
+	for (;;) {
+		size_t length = strcspn(line, "\n");
+
+		output_text(output, "%s %s %.*s\n", before, tool->name, (int)length, line);
+		if (line[length] == '\0')
+			break;
+		line += length + 1;
+		before = "   or:";
+	}
+}
+
+static void put_help(struct output *output, const struct table *table)
+{
+	const struct option_tool *tool = table->tool;
+	const struct option_group *group = NULL;
+	size_t width = left_width(table);
+
+	put_synopsis(output, tool);
+	put_wrapped(output, tool->purpose, 0, 0);
+	if (tool->examples != NULL && tool->examples[0] != NULL)
+		output_text(output, "\nExamples:\n");
+	for (const char *const *line = tool->examples; line != NULL && *line != NULL; line++)
+		output_text(output, "  %s\n", *line);
+	for (size_t i = 0; i < table->count; i++) {
+		if (table->specs[i]->help == NULL)
+			continue;
+		if (table->groups[i] != group) {
+			group = table->groups[i];
+			if (group == &common_group)
+				output_text(output, "\n");
+			else
+				output_text(output, "\n%s:\n",
+					    group->title != NULL ? group->title : "Options");
+		}
+		put_option(output, table->specs[i], width);
+	}
+	if (tool->notes != NULL && tool->notes[0] != NULL)
+		output_text(output, "\n");
+	for (const char *const *line = tool->notes; line != NULL && *line != NULL; line++)
+		output_text(output, "%s\n", *line);
+}
+
+static void put_version(struct output *output, const struct table *table)
+{
+	output_text(output, "%s (sketch tools) %s\nreads sketch format 1, writes 1\n",
+		    table->tool->name, sketch_version());
+}
+
+static void put_description(struct output *output, const struct table *table)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct option_spec *spec = table->specs[i];
+
+		if (spec->help == NULL)
+			continue;
+		output_text(output, "option\t%c\t%s\t%s\t%s\n",
+			    has_letter(spec) ? spec->letter : '-',
+			    spec->name != NULL ? spec->name : "-",
+			    spec->argument != NULL ? spec->argument : "-", spec->help);
+	}
+}
+
+/* ----------------------------------------------------------------- parsing */
+
+static enum option_outcome serve(void (*put)(struct output *, const struct table *),
+				 const struct table *table, int *status)
+{
+	struct output *output = output_open(STDOUT_FILENO, "standard output");
+
+	*status = STATUS_TROUBLE;
+	if (output != NULL) {
+		put(output, table);
+		if (output_close(output))
+			*status = 0;
+	}
+	return OPTION_DONE;
+}
+
+enum option_outcome option_parse(const struct option_tool *tool, int argc, char **argv, int *first)
+{
+	struct table table;
+	int code;
+
+	table_make(&table, tool);
+	/* No entry of the table, since that would make "--de" ambiguous. */
+	if (argc == 2 && strcmp(argv[1], "--describe") == 0)
+		return serve(put_description, &table, first);
+	opterr = 0;
+	optind = 0; /* begin anew, whatever was parsed before */
+	while ((code = getopt_long(argc, argv, table.shorts, table.longs, NULL)) != -1) {
+		size_t place = table_find(&table, code);
+
+		if (code == '?' || code == ':') {
+			complain(&table, argv, code == ':');
+			return OPTION_BAD;
+		}
+		if (table.specs[place] == &common_specs[0])
+			return serve(put_help, &table, first);
+		if (table.specs[place] == &common_specs[1])
+			return serve(put_version, &table, first);
+		if (!table.groups[place]->take(table.groups[place]->context,
+					       table.specs[place]->letter, optarg))
+			return OPTION_BAD;
+	}
+	*first = optind;
+	return OPTION_RUN;
+}

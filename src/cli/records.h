@@ -1,0 +1,115 @@
+/* records.h - records in: the path that all tools share
+ *
+ * Reads the inputs one after another and hands out their records in batches,
+ * each with its key's hash.  A record is what lies before a terminator (newline,
+ * or NUL with -z), of any bytes and any length, the empty one included; a last
+ * record without its terminator counts; no record spans two inputs.
+ *
+ * Memory depends on the longest record, not on the stream. */
+#ifndef CLI_RECORDS_H
+#define CLI_RECORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "field.h"
+#include "option.h"
+#include "sketch.h"
+
+/* ------------------------------------------------------------------ options */
+
+/* What the shared options say of records and their keys. */
+struct record_options {
+	bool zero_terminated, fold, crlf, has_fields, progress, stats;
+	int delimiter; /* a byte, or FIELD_BLANKS */
+	struct field_list fields;
+	const char *files0_from;
+};
+
+/* The group of shared options, for a tool's table; `options` is filled as they
+ * are read and must have been set to RECORD_OPTIONS_NONE. */
+#define RECORD_OPTIONS_NONE ((struct record_options){ .delimiter = FIELD_BLANKS })
+struct option_group record_option_group(struct record_options *options);
+
+/* Whether the options agree with each other and the operands; else a message. */
+bool record_options_check(const struct record_options *options, int operands);
+
+/* ------------------------------------------------------------------ records */
+
+#define RECORDS_BATCH 128
+
+struct records_batch {
+	size_t count; /* 1..RECORDS_BATCH */
+	/* Record i is the bytes from starts[i] to starts[i + 1], terminator included,
+	 * but for the last one where `unterminated`. */
+	const uint8_t *starts[RECORDS_BATCH + 1];
+	bool unterminated;
+	/* Bit i % 64 of keyed[i / 64]: record i has a key.  Its hash, folded where
+	 * that was asked for; meaningless where there is no key. */
+	uint64_t keyed[RECORDS_BATCH / 64];
+	struct sketch_hash hashes[RECORDS_BATCH];
+	/* The keys themselves, valid where the reader was asked to keep them. */
+	const uint8_t *keys[RECORDS_BATCH];
+	size_t key_lengths[RECORDS_BATCH];
+};
+
+/* What was read, for summaries. */
+struct records_tally {
+	uint64_t records, without_key, bytes, inputs;
+};
+
+struct records_setup {
+	const struct record_options *options;
+	char *const *names; /* operands; none stands for "-" */
+	size_t count;
+	uint32_t seed;
+	bool fold;       /* keys are folded (asked for, or as the filter says) */
+	bool keep_keys;  /* fill in batch->keys */
+	bool all_needed; /* an input that cannot be read ends it all; else it is
+	                  * passed over, and records_trouble tells */
+	/* Called before a read that would block, so that output can be flushed; false
+	 * ends the reading.  May be NULL. */
+	bool (*idle)(void *context);
+	/* Called when `interval` nanoseconds have passed since it last was, between
+	 * batches; false ends the reading.  May be NULL. */
+	bool (*tick)(void *context);
+	uint64_t interval;
+	void *context;
+};
+
+struct records;
+
+/* NULL where there is no memory (a message was printed). */
+struct records *records_open(const struct records_setup *setup);
+
+/* A regular file that no input may be, for it is the output: an input with this
+ * device and inode is refused.  At most 2. */
+void records_forbid(struct records *records, const struct stat *output);
+
+enum records_outcome {
+	RECORDS_BATCH_READY, /* valid until the next call */
+	RECORDS_END,         /* no more, or interrupted (system_signal) */
+	RECORDS_FAILED       /* a message was printed: all_needed, or no memory, or idle
+	                      * or tick said so */
+};
+enum records_outcome records_next(struct records *records, struct records_batch *batch);
+
+/* Whether an input was passed over. */
+bool records_trouble(const struct records *records);
+
+const struct records_tally *records_tally(const struct records *records);
+
+/* Says so on standard error where fields were asked for and no record had them. */
+void records_warn_no_key(const struct records *records);
+
+/* "tool: 10 records, 860 bytes, 1 input, 0 without key" */
+void records_print_tally(const struct records *records);
+
+void records_close(struct records *records);
+
+/* Copies a key with A-Z as a-z. */
+void records_fold(uint8_t *to, const uint8_t *from, size_t length);
+
+#endif

@@ -1,0 +1,117 @@
+/* scan.c - finding the ends of records
+ *
+ * Sixty-four bytes at a time are compared with the terminator and become one
+ * word of bits; each 1 is the end of a record.  Calling memchr for every record
+ * costs twice to four times as much at the usual lengths. */
+#include "scan.h"
+
+#include "endian.h"
+#include "murmur3.h"
+
+/* ---------------------------------------------------------------- portable */
+
+/* Bit 7 of every byte that is 0, exactly (no borrow runs into a neighbour). */
+static inline uint64_t zero_bytes(uint64_t word)
+{
+	const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
+
+	return ~(((word & low) + low) | word | low);
+}
+
+static inline uint64_t portable_mask(const uint8_t *bytes, uint8_t terminator)
+{
+	uint64_t pattern = terminator * UINT64_C(0x0101010101010101), mask = 0;
+
+	for (int i = 0; i < 8; i++) {
+		uint64_t zeros = zero_bytes(load_u64(bytes + 8 * i) ^ pattern) >> 7;
+
+		/* Gathers bits 0, 8, ... 56 in the top byte. */
+		mask |= (zeros * UINT64_C(0x0102040810204080) >> 56) << (8 * i);
+	}
+	return mask;
+}
+
+#define SCAN(name) portable_##name
+#define SCAN_TARGET
+#include "scan_body.h"
+
+#if defined(__x86_64__) && !defined(SKETCH_PORTABLE)
+
+#include <immintrin.h>
+
+static inline uint64_t sse2_mask(const uint8_t *bytes, uint8_t terminator)
+{
+	__m128i pattern = _mm_set1_epi8((char)terminator);
+	uint64_t mask = 0;
+
+	for (int i = 0; i < 4; i++) {
+		__m128i part = _mm_loadu_si128((const __m128i *)(const void *)(bytes + 16 * i));
+		uint32_t equal = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(part, pattern));
+
+		mask |= (uint64_t)equal << (16 * i);
+	}
+	return mask;
+}
+
+#define SCAN(name) sse2_##name
+#define SCAN_TARGET
+#include "scan_body.h"
+
+static inline __attribute__((target("avx2,bmi"))) uint64_t avx2_mask(const uint8_t *bytes,
+								    uint8_t terminator)
+{
+	const __m256i *parts = (const __m256i *)(const void *)bytes;
+	__m256i pattern = _mm256_set1_epi8((char)terminator);
+	__m256i low = _mm256_cmpeq_epi8(_mm256_loadu_si256(parts), pattern);
+	__m256i high = _mm256_cmpeq_epi8(_mm256_loadu_si256(parts + 1), pattern);
+
+	return (uint32_t)_mm256_movemask_epi8(low) |
+	       (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
+}
+
+#define SCAN(name) avx2_##name
+#define SCAN_TARGET __attribute__((target("avx2,bmi")))
+#include "scan_body.h"
+
+static inline __attribute__((target("avx512bw,bmi"))) uint64_t avx512_mask(const uint8_t *bytes,
+									uint8_t terminator)
+{
+	return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes),
+				      _mm512_set1_epi8((char)terminator));
+}
+
+#define SCAN(name) avx512_##name
+#define SCAN_TARGET __attribute__((target("avx512bw,bmi")))
+#include "scan_body.h"
+
+size_t scan_all(scan_function **functions, size_t room)
+{
+	scan_function *all[4] = { portable_records, sse2_records };
+	size_t count = 2;
+
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"))
+		all[count++] = avx2_records;
+	if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("bmi"))
+		all[count++] = avx512_records;
+	for (size_t i = 0; i < count && i < room; i++)
+		functions[i] = all[i];
+	return count;
+}
+
+#else
+
+size_t scan_all(scan_function **functions, size_t room)
+{
+	if (room > 0)
+		functions[0] = portable_records;
+	return 1;
+}
+
+#endif
+
+scan_function *scan_best(void)
+{
+	scan_function *all[4];
+
+	return all[scan_all(all, 4) - 1];
+}

@@ -1,0 +1,33 @@
+/* scan.h - finding the ends of records, as fast as the machine can */
+#ifndef CLI_SCAN_H
+#define CLI_SCAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sketch.h"
+
+/* Bytes behind the data that the scanner may read, never use. */
+#define SCAN_PADDING 64
+
+struct scan {
+	const uint8_t *from; /* where to look on; advanced by the scan */
+	const uint8_t *end;  /* of the data */
+	uint8_t terminator;
+	uint32_t seed; /* of the hash */
+};
+
+/* Finds at most `limit` records that end before scan->end: starts[0] is where the
+ * first begins (given), starts[i + 1] becomes the byte behind the terminator of
+ * record i.  hashes, where not NULL, gets each record's hash without its
+ * terminator.  Returns the number of records found. */
+typedef size_t scan_function(struct scan *scan, size_t limit, const uint8_t **starts,
+			     struct sketch_hash *hashes);
+
+/* The fastest that this processor runs. */
+scan_function *scan_best(void);
+
+/* All that this processor runs, the portable one first; for tests. */
+size_t scan_all(scan_function **functions, size_t room);
+
+#endif

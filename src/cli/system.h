@@ -1,0 +1,40 @@
+/* system.h - what a tool asks of the machine and the process around it */
+#ifndef CLI_SYSTEM_H
+#define CLI_SYSTEM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* To be called first in main: makes sure that descriptors 0, 1 and 2 are taken,
+ * so that no file of ours becomes "standard input".  A closed one is opened on
+ * /dev/null the wrong way round (0 for writing, 1 for reading), so that the first
+ * use fails with EBADF as it would have; 2 is opened for writing.  Where even that
+ * fails, the process ends with status 2. */
+void system_begin(void);
+
+/* The most bytes this process may reasonably ask for: the least of physical
+ * memory, the cgroup's limits (v2 memory.max and v1 limit_in_bytes, of this
+ * group and those above it), RLIMIT_AS and RLIMIT_DATA. */
+uint64_t system_memory(void);
+/* The cgroups' part of it, with the files sought below `root` ("" on a real
+ * machine); UINT64_MAX where nothing limits. */
+uint64_t system_group_memory(const char *root);
+
+/* Monotonic time in nanoseconds. */
+uint64_t system_clock(void);
+
+/* INT, TERM and HUP are noted instead of ending the process (those that were
+ * ignored stay ignored); system calls that wait return EINTR. */
+void system_catch_signals(void);
+/* The first signal that came, or 0. */
+int system_signal(void);
+/* Restores the default action and dies by the signal. */
+void system_die_by_signal(int signal_number) __attribute__((noreturn));
+
+/* SIGBUS becomes the message "tool: FILE: shrank while it was being read" and
+ * status 2.  For mapped filters.  `file` must stay valid; NULL ends it.  To name
+ * another file costs next to nothing, so it may be done for each of several
+ * filters in turn. */
+void system_guard_mapping(const char *file);
+
+#endif

@@ -1,0 +1,450 @@
+/* bloom-query - pass on the records that a Bloom filter may hold */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "filter.h"
+#include "message.h"
+#include "murmur3.h"
+#include "option.h"
+#include "output.h"
+#include "records.h"
+#include "system.h"
+
+enum { OPTION_ANNOTATE = 300 };
+
+/* Strings given by an option that can be repeated. */
+struct words {
+	const char **items;
+	size_t count;
+};
+
+struct query {
+	bool invert, count_only, quiet, annotate;
+	struct words filters, keys;
+	struct record_options records;
+	char *const *inputs;
+	size_t input_count;
+};
+
+/* ------------------------------------------------------------- command line */
+
+static const struct option_spec query_specs[] = {
+	{ 'v', "invert-match", NULL, "pass on the records that are surely not in the filter" },
+	{ 'c', "count", NULL, "print only the number of records selected" },
+	{ 'q', "quiet", NULL, "print nothing, stop at the first record selected" },
+	{ 'e', "key", "KEY", "ask for KEY; no INPUT, no reading (can be repeated)" },
+	{ 'F', "filter", "FILE", "ask this filter; in any of them counts (can be repeated)" },
+	{ OPTION_ANNOTATE, "annotate", NULL, "pass on all, after 1 or 0 and a tab" },
+};
+
+static bool add_word(struct words *words, const char *word)
+{
+	const char **grown = realloc(words->items, (words->count + 1) * sizeof *grown);
+
+	if (grown == NULL) {
+		message("out of memory");
+		return false;
+	}
+	words->items = grown;
+	words->items[words->count++] = word;
+	return true;
+}
+
+static bool take_option(void *context, int letter, const char *value)
+{
+	struct query *query = context;
+
+	switch (letter) {
+	case 'v':
+		query->invert = true;
+		break;
+	case 'c':
+		query->count_only = true;
+		break;
+	case 'q':
+		query->quiet = true;
+		break;
+	case OPTION_ANNOTATE:
+		query->annotate = true;
+		break;
+	case 'e':
+		return add_word(&query->keys, value);
+	case 'F':
+		return add_word(&query->filters, value);
+	}
+	return true;
+}
+
+static const char *const examples[] = {
+	"bloom-query users.bloom < requests > maybe-known",
+	"bloom-query -v users.bloom < requests > surely-new",
+	"bloom-query -q -e alice users.bloom && echo maybe",
+	"bloom-query -f 1 -F mon.bloom -F tue.bloom access.log",
+	NULL,
+};
+
+static const char *const notes[] = {
+	"Exit status: 0 some record was selected, 1 none, 2 trouble.",
+	"A record passed on may be a false positive; one held back is surely absent.",
+	NULL,
+};
+
+/* Finds the filters and the inputs among the operands. */
+static bool sort_operands(struct query *query, int argc, char **argv, int first)
+{
+	if (query->filters.count == 0) {
+		if (first == argc) {
+			option_complain("which filter? Name its file");
+			return false;
+		}
+		if (!add_word(&query->filters, argv[first++]))
+			return false;
+	}
+	query->inputs = argv + first;
+	query->input_count = (size_t)(argc - first);
+	return record_options_check(&query->records, argc - first);
+}
+
+static bool check_modes(const struct query *query)
+{
+	if (query->annotate && (query->count_only || query->quiet || query->invert)) {
+		option_complain("--annotate excludes --count, --quiet and --invert-match");
+		return false;
+	}
+	return true;
+}
+
+static enum option_outcome parse_args(struct query *query, int argc, char **argv, int *first)
+{
+	const struct option_group groups[] = {
+		{ NULL, query_specs, sizeof query_specs / sizeof *query_specs, take_option, query },
+		record_option_group(&query->records),
+		{ 0 },
+	};
+	const struct option_tool tool = {
+		.name = "bloom-query",
+		.synopsis = "[OPTION]... FILTER [INPUT]...\n"
+			    "[OPTION]... -F FILTER [-F FILTER]... [INPUT]...\n"
+			    "[OPTION]... -e KEY [-e KEY]... FILTER",
+		.purpose = "Pass on the records that a Bloom filter may hold.",
+		.examples = examples,
+		.notes = notes,
+		.groups = groups,
+	};
+	enum option_outcome outcome = option_parse(&tool, argc, argv, first);
+
+	if (outcome != OPTION_RUN)
+		return outcome;
+	if (!sort_operands(query, argc, argv, *first) || !check_modes(query))
+		return OPTION_BAD;
+	return OPTION_RUN;
+}
+
+/* ---------------------------------------------------------------- the filters */
+
+struct run {
+	const struct query *query;
+	struct sketch_bloom **filters;
+	struct output *out;
+	/* How records are hashed as they are read: with the first filter's seed, and
+	 * folded where every filter folds.  A filter that wants it otherwise makes
+	 * its own hashes of the keys, which are not folded then. */
+	uint32_t seed;
+	bool fold;
+	uint64_t selected, found;
+	bool done; /* --quiet has its answer */
+};
+
+static bool folds(const struct sketch_bloom *filter)
+{
+	return sketch_bloom_identity(filter)->transforms & SKETCH_FOLD_ASCII;
+}
+
+/* Reads all filters before anything is written. */
+static bool open_filters(struct run *run)
+{
+	const struct words *names = &run->query->filters;
+
+	run->filters = calloc(names->count, sizeof *run->filters);
+	if (run->filters == NULL) {
+		message("out of memory");
+		return false;
+	}
+	run->fold = true;
+	for (size_t i = 0; i < names->count; i++) {
+		run->filters[i] = filter_open(names->items[i], SKETCH_READ);
+		if (run->filters[i] == NULL)
+			return false;
+		if (run->query->records.fold && !folds(run->filters[i])) {
+			message("%s: --ignore-case contradicts the filter, whose keys were not folded",
+				message_input_name(names->items[i]));
+			return false;
+		}
+		run->fold = run->fold && folds(run->filters[i]);
+	}
+	run->seed = sketch_bloom_identity(run->filters[0])->seed;
+	system_guard_mapping(names->count == 1 ? names->items[0] : "a filter");
+	return true;
+}
+
+/* The hash of one key that was not folded yet; false without memory. */
+static bool hash_key(const uint8_t *key, size_t length, bool fold, uint32_t seed,
+		     struct sketch_hash *hash)
+{
+	uint8_t *folded;
+
+	if (!fold) {
+		*hash = murmur3(key, length, seed);
+		return true;
+	}
+	folded = malloc(length + 1);
+	if (folded == NULL) {
+		message("out of memory");
+		return false;
+	}
+	records_fold(folded, key, length);
+	*hash = murmur3(folded, length, seed);
+	free(folded);
+	return true;
+}
+
+/* The hashes that one filter asks for: those of the batch where they fit, else
+ * `own`; NULL without memory. */
+static const struct sketch_hash *hashes_for(const struct run *run,
+					    const struct sketch_bloom *filter,
+					    const struct records_batch *batch,
+					    struct sketch_hash *own)
+{
+	uint32_t seed = sketch_bloom_identity(filter)->seed;
+
+	if (seed == run->seed && folds(filter) == run->fold)
+		return batch->hashes;
+	for (size_t i = 0; i < batch->count; i++) {
+		if (batch->keyed[i / 64] >> i % 64 & 1 &&
+		    !hash_key(batch->keys[i], batch->key_lengths[i], folds(filter), seed, &own[i]))
+			return NULL;
+	}
+	return own;
+}
+
+/* Asks every filter: found gets a bit for each record whose key is in any. */
+static bool ask(struct run *run, const struct records_batch *batch,
+		uint64_t found[RECORDS_BATCH / 64])
+{
+	struct sketch_hash own[RECORDS_BATCH] = { 0 };
+	uint64_t in[RECORDS_BATCH / 64] = { 0 };
+	struct sketch_error error;
+
+	for (size_t i = 0; i < run->query->filters.count; i++) {
+		const struct sketch_hash *hashes = hashes_for(run, run->filters[i], batch, own);
+
+		if (hashes == NULL)
+			return false;
+		if (sketch_bloom_test(run->filters[i], hashes, batch->count, in, &error) !=
+		    SKETCH_OK) {
+			message_file(message_input_name(run->query->filters.items[i]), &error);
+			return false;
+		}
+		for (size_t w = 0; w < RECORDS_BATCH / 64; w++)
+			found[w] |= in[w] & batch->keyed[w];
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------- output */
+
+static const uint8_t *terminator(const struct run *run)
+{
+	return (const uint8_t *)(run->query->records.zero_terminated ? "" : "\n");
+}
+
+/* Passes on records first..last-1 as they are. */
+static bool pass(struct run *run, const struct records_batch *batch, size_t first, size_t last)
+{
+	size_t length = (size_t)(batch->starts[last] - batch->starts[first]);
+	bool good = output_write(run->out, batch->starts[first], length);
+
+	if (good && batch->unterminated && last == batch->count)
+		good = output_write(run->out, terminator(run), 1);
+	return good;
+}
+
+/* Passes on the records whose bit is set, run by run. */
+static bool pass_selected(struct run *run, const struct records_batch *batch,
+			  const uint64_t selected[RECORDS_BATCH / 64])
+{
+	for (size_t w = 0; w < RECORDS_BATCH / 64; w++) {
+		uint64_t left = selected[w];
+
+		while (left != 0) {
+			unsigned int from = (unsigned int)__builtin_ctzll(left);
+			uint64_t gap = ~(left >> from);
+			unsigned int length = gap == 0 ? 64 : (unsigned int)__builtin_ctzll(gap);
+
+			if (!pass(run, batch, 64 * w + from, 64 * w + from + length))
+				return false;
+			left = from + length >= 64 ? 0 : left & (~UINT64_C(0) << (from + length));
+		}
+	}
+	return true;
+}
+
+static bool annotate(struct run *run, const struct records_batch *batch,
+		     const uint64_t found[RECORDS_BATCH / 64])
+{
+	for (size_t i = 0; i < batch->count; i++) {
+		const char *mark = found[i / 64] >> i % 64 & 1 ? "1\t" : "0\t";
+
+		if (!output_write(run->out, mark, 2) || !pass(run, batch, i, i + 1))
+			return false;
+	}
+	return true;
+}
+
+/* Decides on a batch: false ends the run. */
+static bool answer(struct run *run, const struct records_batch *batch)
+{
+	const struct query *query = run->query;
+	uint64_t found[RECORDS_BATCH / 64] = { 0 }, selected[RECORDS_BATCH / 64];
+
+	if (!ask(run, batch, found))
+		return false;
+	for (size_t w = 0; w < RECORDS_BATCH / 64; w++) {
+		uint64_t present = batch->count <= 64 * w      ? 0 :
+				   batch->count >= 64 * w + 64 ? ~UINT64_C(0) :
+								 (UINT64_C(1) << batch->count % 64) - 1;
+
+		selected[w] = query->invert ? present & ~found[w] : found[w];
+		run->selected += (uint64_t)__builtin_popcountll(selected[w]);
+		run->found += (uint64_t)__builtin_popcountll(found[w]);
+	}
+	if (query->quiet) {
+		run->done = run->selected > 0;
+		return true;
+	}
+	if (query->count_only)
+		return true;
+	return query->annotate ? annotate(run, batch, found) : pass_selected(run, batch, selected);
+}
+
+static bool flush(void *context)
+{
+	const struct run *run = context;
+
+	return output_flush(run->out);
+}
+
+/* ------------------------------------------------------------------ running */
+
+static bool ask_inputs(struct run *run, bool *trouble)
+{
+	const struct query *query = run->query;
+	struct records_setup setup = {
+		.options = &query->records,
+		.names = query->inputs,
+		.count = query->input_count,
+		.seed = run->seed,
+		.fold = run->fold,
+		.keep_keys = query->filters.count > 1,
+		.idle = flush,
+		.context = run,
+	};
+	struct records *records = records_open(&setup);
+	enum records_outcome outcome = RECORDS_FAILED;
+	struct records_batch batch;
+	struct stat output;
+	bool good = records != NULL;
+
+	if (!good)
+		return false;
+	if (fstat(STDOUT_FILENO, &output) == 0 && output.st_size > 0)
+		records_forbid(records, &output);
+	while (good && !run->done &&
+	       (outcome = records_next(records, &batch)) == RECORDS_BATCH_READY)
+		good = answer(run, &batch);
+	good = good && (run->done || outcome == RECORDS_END);
+	if (good)
+		records_warn_no_key(records);
+	if (good && query->records.stats) {
+		records_print_tally(records);
+		message("%" PRIu64 " maybe in the filter, %" PRIu64 " surely not", run->found,
+			records_tally(records)->records - run->found);
+	}
+	*trouble = records_trouble(records);
+	records_close(records);
+	return good;
+}
+
+/* One batch of one record for a key of the command line. */
+static bool ask_key(struct run *run, const char *key)
+{
+	struct records_batch batch = { .count = 1, .unterminated = true, .keyed = { 1 } };
+
+	batch.starts[0] = batch.keys[0] = (const uint8_t *)key;
+	batch.key_lengths[0] = strlen(key);
+	batch.starts[1] = batch.starts[0] + batch.key_lengths[0];
+	return hash_key(batch.keys[0], batch.key_lengths[0], run->fold, run->seed,
+			&batch.hashes[0]) &&
+	       answer(run, &batch);
+}
+
+static bool ask_all(struct run *run, bool *trouble)
+{
+	const struct query *query = run->query;
+
+	for (size_t i = 0; i < query->keys.count && !run->done; i++) {
+		if (!ask_key(run, query->keys.items[i]))
+			return false;
+	}
+	if (run->done || (query->keys.count > 0 && query->input_count == 0 &&
+			  query->records.files0_from == NULL))
+		return true;
+	return ask_inputs(run, trouble);
+}
+
+static int run_query(const struct query *query)
+{
+	struct run run = { .query = query };
+	bool trouble = false, good = open_filters(&run);
+
+	if (good) {
+		run.out = output_open(STDOUT_FILENO, "standard output");
+		good = run.out != NULL && ask_all(&run, &trouble);
+	}
+	if (good && query->count_only && !query->quiet)
+		good = output_text(run.out, "%" PRIu64 "\n", run.selected);
+	if (run.out != NULL)
+		good = output_close(run.out) && good;
+	for (size_t i = 0; run.filters != NULL && i < query->filters.count; i++)
+		sketch_bloom_free(run.filters[i]);
+	free(run.filters);
+	/* As grep -q: what was found is found, whatever else failed. */
+	if (query->quiet && good && run.done)
+		return 0;
+	return !good || trouble ? 2 : run.selected > 0 ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	struct query query = { .records = RECORD_OPTIONS_NONE };
+	int first = 0, status = 2;
+
+	system_begin();
+	message_begin("bloom-query");
+	switch (parse_args(&query, argc, argv, &first)) {
+	case OPTION_DONE:
+		status = first;
+		break;
+	case OPTION_BAD:
+		break;
+	case OPTION_RUN:
+		status = run_query(&query);
+		break;
+	}
+	free(query.filters.items);
+	free(query.keys.items);
+	return status;
+}

@@ -1,0 +1,67 @@
+/* bloom.h - inside of struct sketch_bloom */
+#ifndef CORE_BLOOM_H
+#define CORE_BLOOM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "region.h"
+#include "sketch.h"
+
+/* The most keys a kernel takes at once: as many as there are bits in a verdict,
+ * and about as many cache misses as it pays to have under way. */
+#define KERNEL_BATCH 64
+
+struct layer {
+	struct sketch_params params;
+	uint64_t records, generation; /* as in the file; 0 outside windows */
+	uint8_t *bits;
+	uint64_t bytes;   /* m / 8 */
+	uint64_t lines;   /* blocked: lines in each of the g segments */
+	uint32_t per_line; /* blocked: k / g */
+	const struct kernel *kernel;
+	struct region own; /* where bits are not part of an image */
+	/* Of a mapped file: the sums of its chunks, and which were found right. */
+	const uint8_t *sums;
+	uint64_t *verified;
+	uint64_t unverified;
+};
+
+/* How one kind of layer is probed.  Each takes count <= KERNEL_BATCH keys; bit i
+ * of a verdict is key i. */
+struct kernel {
+	void (*add)(const struct layer *, const struct sketch_hash *, size_t count);
+	uint64_t (*test)(const struct layer *, const struct sketch_hash *, size_t count);
+	uint64_t (*test_and_add)(const struct layer *, const struct sketch_hash *, size_t count);
+};
+
+enum kernel_machine { KERNEL_PORTABLE, KERNEL_AVX2, KERNEL_AVX512 };
+
+/* The widest this processor runs. */
+enum kernel_machine kernel_best(void);
+
+/* The kernel for a layer on at most that machine; every machine sets and finds
+ * the same bits. */
+const struct kernel *kernel_choose(const struct sketch_params *params,
+				   enum kernel_machine machine);
+
+struct sketch_bloom {
+	struct sketch_identity identity;
+	uint64_t records;
+	bool writable;
+	struct region image; /* the file that the layers' bits lie in, if any */
+	size_t layer_count;
+	struct layer layers[];
+};
+
+/* A filter whose layers have parameters but no bits yet; NULL without memory. */
+struct sketch_bloom *bloom_frame(const struct sketch_identity *identity,
+				 const struct sketch_params *layers, size_t layer_count);
+
+/* Verifies one chunk of a mapped layer, unless it was. */
+enum sketch_status layer_verify_chunk(struct layer *layer, size_t index, uint64_t chunk,
+				      struct sketch_error *error);
+enum sketch_status layer_verify(struct layer *layer, size_t index, struct sketch_error *error);
+
+#endif

@@ -1,0 +1,14 @@
+/* error.h - filling in a struct sketch_error */
+#ifndef CORE_ERROR_H
+#define CORE_ERROR_H
+
+#include "sketch.h"
+
+/* Fills *error, if there is one, and returns the status. */
+enum sketch_status error_set(struct sketch_error *error, enum sketch_status status,
+			     const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* SKETCH_IO with the errno given; the text says what was attempted, or "". */
+enum sketch_status error_io(struct sketch_error *error, int errnum, const char *what);
+
+#endif

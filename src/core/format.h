@@ -1,0 +1,158 @@
+/* format.h - the bytes of a sketch file, version 1
+ *
+ * sketch-format(5) is the specification; this is the same in C.  All integers
+ * are little-endian, all offsets count from the first byte of the file, every
+ * byte not assigned is 0 and checked to be.
+ *
+ *   +--------------------+ 0
+ *   | header   128 bytes |
+ *   +--------------------+ 128
+ *   | section table      |  32 bytes a section
+ *   +--------------------+ then, each at the next multiple of 64, in table order:
+ *   | LAYER 0 .. L-1     |  64 bytes each
+ *   | SUMS 0 .. L-1      |  4 bytes for every 64 KiB chunk of BITS
+ *   | BITS 0 .. L-1      |  m/8 bytes each
+ *   +--------------------+ file length: the end of the last section, unpadded
+ *
+ * Header
+ *   offset  bytes  field
+ *        0      8  magic: 89 53 4b 45 0d 0a 1a 0a  (\x89 S K E \r \n \x1a \n)
+ *        8      4  format version, 1
+ *       12      4  kind (enum sketch_kind)
+ *       16      4  must-understand flags: a reader refuses a bit it does not know
+ *                    bit 0  the key of the hash is kept elsewhere; bytes 40-55 are 0
+ *       20      4  may-ignore flags: a reader keeps none, refuses none
+ *       24      8  length of the file
+ *       32      4  number of sections, 1..1024
+ *       36      4  hash family: the hash and the rule from hash to positions
+ *                    1  MurmurHash3_x64_128, position rule 1
+ *       40     16  seed or key; family 1: the 32-bit seed, then twelve 0 bytes
+ *       56      8  fingerprint of the seed or key; family 1: h1 of
+ *                    MurmurHash3_x64_128 of bytes 40-55 under seed 0
+ *       64      4  key transforms: bit 0  A-Z hashed as a-z
+ *       68      4  arrangement of the layers: 0 single, 1 ladder, 2 window
+ *       72      8  records read, repeats included
+ *       80     40  0
+ *      120      4  CRC-32C of the section table
+ *      124      4  CRC-32C of bytes 0..123
+ *
+ * Section table, an entry
+ *        0      4  type: 1 LAYER, 2 SUMS, 3 BITS; for counts 4 TABLE, 5 CELLS,
+ *                    6 KEYS; for windows 7 WINDOW.  Types of 0x80000000 and more
+ *                    may be ignored by a reader that does not know them, others not
+ *        4      4  index: the layer the section belongs to
+ *        8      8  offset, a multiple of 64
+ *       16      8  length
+ *       24      4  CRC-32C of the section's bytes; of a chunked section (BITS,
+ *                    CELLS, KEYS): of the bytes of the SUMS section with its index
+ *       28      4  0
+ *   Sections lie in table order, each at the least multiple of 64 at or after the
+ *   end of the one before (the first: of the table); the bytes between are 0.
+ *
+ * LAYER
+ *        0      4  layout: 1 classic, 2 blocked
+ *        4      4  k
+ *        8      4  g (0 for classic)
+ *       12      4  0
+ *       16      8  m
+ *       24      8  n, the capacity
+ *       32      8  p, IEEE 754 binary64
+ *       40      8  records of this generation (windows), else 0
+ *       48      8  generation stamp (windows), else 0
+ *       56      8  0
+ *
+ * BITS: bit i of the layer is bit i mod 8 (1 << (i % 8)) of byte i / 8.
+ *
+ * Chunks: bytes 0..65535 of the section, 65536..131071, ...; the last one may
+ * be shorter.  SUMS holds the CRC-32C of each, in order, as u32.
+ */
+#ifndef CORE_FORMAT_H
+#define CORE_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sketch.h"
+
+#define FORMAT_VERSION 1u
+#define FORMAT_HEADER_BYTES 128u
+#define FORMAT_ENTRY_BYTES 32u
+#define FORMAT_LAYER_BYTES 64u
+#define FORMAT_ALIGNMENT 64u
+#define FORMAT_CHUNK_BYTES 65536u
+#define FORMAT_MAX_SECTIONS 1024u
+#define FORMAT_FLAG_KEY_ELSEWHERE 1u
+#define FORMAT_TYPE_IGNORABLE 0x80000000u
+
+enum format_type {
+	FORMAT_LAYER = 1,
+	FORMAT_SUMS = 2,
+	FORMAT_BITS = 3,
+	FORMAT_TABLE = 4,
+	FORMAT_CELLS = 5,
+	FORMAT_KEYS = 6,
+	FORMAT_WINDOW = 7
+};
+
+/* A header as numbers. */
+struct format_header {
+	uint32_t version, kind, must_understand;
+	uint64_t length;
+	uint32_t sections, family;
+	uint8_t seed[16];
+	uint32_t transforms, arrangement;
+	uint64_t records;
+	uint32_t table_sum;
+};
+
+struct format_section {
+	uint32_t type, index;
+	uint64_t offset, length;
+	uint32_t sum;
+};
+
+/* Where a section may begin at the earliest after a byte. */
+static inline uint64_t format_align(uint64_t offset)
+{
+	return (offset + FORMAT_ALIGNMENT - 1) / FORMAT_ALIGNMENT * FORMAT_ALIGNMENT;
+}
+
+static inline uint64_t format_chunks(uint64_t bytes)
+{
+	return bytes / FORMAT_CHUNK_BYTES + (bytes % FORMAT_CHUNK_BYTES != 0);
+}
+
+/* The fingerprint of family 1 for 16 bytes of seed. */
+uint64_t format_fingerprint(const uint8_t seed[16]);
+
+/* The CRC-32C of a header's bytes 0..123. */
+uint32_t format_header_sum(const uint8_t *bytes);
+
+/* Reads a header from the first `length` bytes of a file (fewer than 128 is a
+ * failure that says so) and checks all that can be checked without the rest.
+ * `info` may be NULL; it is filled once version, kind and length are known. */
+enum sketch_status format_decode_header(const uint8_t *bytes, size_t length,
+					struct format_header *header,
+					struct sketch_file_info *info,
+					struct sketch_error *error);
+
+/* Reads the table behind a header, checks the order and bounds of the sections
+ * against header->length, and that the bytes between them are 0.  `bytes` is
+ * the whole file, header->length bytes; `sections` has room for
+ * header->sections. */
+enum sketch_status format_decode_table(const uint8_t *bytes, const struct format_header *header,
+				       struct format_section *sections,
+				       struct sketch_error *error);
+
+/* Reads a LAYER section. */
+enum sketch_status format_decode_layer(const uint8_t *bytes, struct sketch_params *params,
+				       uint64_t *records, uint64_t *generation,
+				       struct sketch_error *error);
+
+void format_encode_header(uint8_t *bytes, const struct format_header *header);
+void format_encode_section(uint8_t *bytes, const struct format_section *section);
+void format_encode_layer(uint8_t *bytes, const struct sketch_params *params, uint64_t records,
+			 uint64_t generation);
+
+#endif

@@ -1,0 +1,31 @@
+/* sizing.h - what the parts of the sizing module share */
+#ifndef CORE_SIZING_H
+#define CORE_SIZING_H
+
+#include <stdint.h>
+
+#include "occupancy.h"
+#include "sketch.h"
+
+/* The upper bound on the rate of a classic filter, as sketch_rate_bound says;
+ * m >= 1 and keys >= 1 need not be whole. */
+double sizing_classic_bound(uint32_t k, double m, double keys);
+
+/* sketch_rate_bound, keeping in *line what may serve again for the same k and g;
+ * *line is only used where the layout is blocked. */
+double sizing_rate_bound(const struct sketch_params *params, uint64_t keys,
+			 struct occupancy *line);
+
+/* The least size, of which every other is a multiple: bits. */
+uint64_t sizing_unit(enum sketch_layout layout, uint32_t g);
+
+/* Fills *error, unless it is NULL, and returns the status. */
+enum sketch_status sizing_refuse(struct sketch_error *error, enum sketch_status status,
+				 const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* "name = value is out of range (least to most)", as SKETCH_RANGE. */
+enum sketch_status sizing_refuse_range(struct sketch_error *error, const char *name,
+				       uint64_t value, uint64_t least, uint64_t most);
+
+#endif

@@ -1,0 +1,369 @@
+/* sketch.h - the public interface of libsketch
+ *
+ * Sketches are small summaries of streams too large to keep.  This library
+ * holds Bloom filters ("have I seen this before?"), sizes them so that the
+ * rate of false positives asked for is a ceiling and not a hope, and keeps
+ * them in files that any machine reads (sketch-format(5)).
+ *
+ * Conventions
+ *   - Nothing here prints, exits, or keeps global state.  Two objects may be
+ *     used from two threads at once; one object may not, except that any
+ *     number of threads may call functions that take it as const.
+ *   - A function that can fail returns enum sketch_status; SKETCH_OK is 0.
+ *     Where it also takes a struct sketch_error *, that argument may be NULL;
+ *     otherwise it is filled on failure, and left alone on success.
+ *   - On failure, out-parameters are as they were before the call.
+ *   - Probabilities are fractions, strictly between 0 and 1.  Lengths are in
+ *     bytes unless the name says bits.
+ *   - Letters are the field's: n keys, m bits, k hashes, p rate of false
+ *     positives, g cache lines a key.
+ */
+#ifndef SKETCH_H
+#define SKETCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------ status */
+
+enum sketch_status {
+	SKETCH_OK = 0,
+	SKETCH_RANGE,       /* an argument lies outside its range */
+	SKETCH_UNREACHABLE, /* no parameters within the limits keep what was asked */
+	SKETCH_NO_MEMORY,   /* the memory is not there, or the budget forbids it */
+	SKETCH_IO,          /* a system call failed; error.errnum says how */
+	SKETCH_FOREIGN,     /* not a sketch file at all */
+	SKETCH_UNSUPPORTED, /* a sketch file from the future, or of another kind */
+	SKETCH_TRUNCATED,   /* fewer bytes than the header says */
+	SKETCH_LENGTHENED,  /* more bytes than the header says */
+	SKETCH_DAMAGED,     /* a checksum or a field is wrong */
+	SKETCH_MISMATCH,    /* two sketches differ in a field that must agree */
+	SKETCH_BUSY,        /* another process holds the lock */
+	SKETCH_INTERRUPTED  /* a signal came while waiting for a lock */
+};
+
+/* What went wrong, in words for one line of a message: no newline, no file
+ * name, no program name. */
+struct sketch_error {
+	enum sketch_status status;
+	int errnum; /* errno of the failed call where status is SKETCH_IO, else 0 */
+	char text[200];
+};
+
+/* The name of a status in words; static, never NULL. */
+const char *sketch_status_text(enum sketch_status status);
+
+/* The version of this library, as "MAJOR.MINOR.PATCH". */
+const char *sketch_version(void);
+
+/* -------------------------------------------------------------------- hash */
+
+/* The two 64-bit halves of a key's 128-bit hash.  All positions of the key, in
+ * every sketch, derive from these two numbers. */
+struct sketch_hash {
+	uint64_t h1, h2;
+};
+
+/* MurmurHash3_x64_128 (Appleby, 2011) of `length` bytes at `data` under a
+ * 32-bit seed: the same two numbers on every machine, byte order and
+ * alignment.  `data` may be NULL where length is 0.  No defence against people
+ * who choose their keys: collisions are known that hold under every seed. */
+struct sketch_hash sketch_murmur3_x64_128(const void *data, size_t length,
+					  uint32_t seed);
+
+/* CRC-32C (Castagnoli; polynomial 0x1EDC6F41 reflected, initial value and final
+ * xor 0xFFFFFFFF) of `length` bytes, continuing from `crc`, which is 0 for the
+ * first call. */
+uint32_t sketch_crc32c(uint32_t crc, const void *data, size_t length);
+
+/* ------------------------------------------------------------------ sizing */
+
+enum sketch_layout {
+	SKETCH_CLASSIC = 1, /* each of the k bits is any of the m */
+	SKETCH_BLOCKED = 2  /* the k bits lie in g lines of 512 bits, k/g in each */
+};
+
+#define SKETCH_MAX_HASHES 255
+#define SKETCH_MAX_LAYERS 64
+#define SKETCH_MAX_BITS ((uint64_t)INT64_MAX) /* m is below 2^63 */
+#define SKETCH_CLASSIC_UNIT 64  /* a classic m is a multiple of this */
+#define SKETCH_BLOCK_BITS 512   /* a blocked m is a multiple of g times this */
+
+/* The parameters of one layer of a filter: everything that decides which bits
+ * a key sets, and what was promised. */
+struct sketch_params {
+	enum sketch_layout layout;
+	uint32_t k; /* hashes, 1..SKETCH_MAX_HASHES; a multiple of g */
+	uint32_t g; /* cache lines a key; 0 where layout is classic, else 1..k */
+	uint64_t m; /* bits, 1..SKETCH_MAX_BITS; a multiple of 64 (classic) or of
+	             * 512 g (blocked) */
+	uint64_t n; /* capacity: keys, at least 1 */
+	double p;   /* the ceiling asked for on the expected rate at n keys; where
+	             * none was asked for, the bound at n keys */
+};
+
+/* SKETCH_OK where every field of *params lies in its range and they agree with
+ * each other (p against n, m, k is not checked); SKETCH_RANGE otherwise, with
+ * the field named in *error. */
+enum sketch_status sketch_params_check(const struct sketch_params *params,
+				       struct sketch_error *error);
+
+/* What is known of a filter to be sized; 0 stands for "not given". */
+struct sketch_request {
+	enum sketch_layout layout; /* always given */
+	uint64_t n;
+	double p;
+	uint64_t m; /* rounded down to the layout's unit, once g is known */
+	uint32_t k;
+	uint32_t g; /* blocked only; 0 lets the library choose */
+};
+
+/* Completes a request: finds the parameters not given so that
+ * sketch_rate_bound(n) <= p, using only IEEE additions, multiplications,
+ * divisions and square roots, so that every machine finds the same ones.
+ *
+ *   given      found
+ *   n p        of all k the one with the smallest m (blocked: see below), m
+ *   n p k      the smallest m
+ *   n m        the k with the smallest bound; p is that bound
+ *   n m k      p is the bound
+ *   n m p      the smallest k that keeps p, or SKETCH_UNREACHABLE
+ *   n m p k    a check: SKETCH_UNREACHABLE where the bound exceeds p
+ *   m p        the largest n, and the k that gives it
+ *   m p k      the largest n
+ *   m k        SKETCH_RANGE: n or p is missing; so is any other subset
+ *
+ * n may be up to 10^18, p as small as 1e-300.  Returns SKETCH_RANGE for a value
+ * outside its range, SKETCH_UNREACHABLE where nothing within the limits of k
+ * and m will do (text names the limit met or the nearest that is possible).
+ *
+ * Blocked, g not given: k = 8 g, one bit in each 64-bit word of a line, is the
+ * fastest to probe, so it is taken where it costs at most 3 % more bits than
+ * the best k for the same g; g is the least whose m is at most 10 % above the
+ * classic optimum n log2(e) log2(1/p), else the one with the smallest m. */
+enum sketch_status sketch_plan(const struct sketch_request *request,
+			       struct sketch_params *params,
+			       struct sketch_error *error);
+
+/* An upper bound on the expected rate of false positives after `keys` distinct
+ * keys, over random seeds; 0 where keys is 0, never above 1.
+ *   classic  (1 - e^{-k (n + 1/2) / (m - 1)})^k
+ *            (Goel and Gupta, "Small subset queries and bloom filters using
+ *            ternary associative memories", 2010, section on the upper bound)
+ *   blocked  f^g, where f is the exact expectation over the binomial number of
+ *            keys in a line: for k = 8 g a product over the eight words, else
+ *            balls into 512 bins.  Lines of a key lie in g disjoint segments,
+ *            which makes the product exact. */
+double sketch_rate_bound(const struct sketch_params *params, uint64_t keys);
+
+/* Expected fraction of bits set after `keys` distinct keys, and the standard
+ * deviation of that fraction over random seeds. */
+double sketch_fill_expected(const struct sketch_params *params, uint64_t keys);
+double sketch_fill_deviation(const struct sketch_params *params, uint64_t keys);
+
+/* The number of distinct keys most likely behind `ones` set bits, by inverting
+ * sketch_fill_expected (Swamidass and Baldi 2007 for classic): INFINITY where
+ * every bit is set. */
+double sketch_distinct(const struct sketch_params *params, uint64_t ones);
+
+/* ------------------------------------------------------------------ filter */
+
+enum sketch_kind {
+	SKETCH_KIND_BLOOM = 1,
+	SKETCH_KIND_COUNTS = 2,
+	SKETCH_KIND_COUNTING_BLOOM = 3,
+	SKETCH_KIND_CUCKOO = 4,
+	SKETCH_KIND_HYPERLOGLOG = 5
+};
+
+/* "Bloom filter", "count-min sketch", ...; NULL for a number not assigned. */
+const char *sketch_kind_name(uint32_t kind);
+
+/* How the layers of a filter belong together. */
+enum sketch_arrangement {
+	SKETCH_SINGLE = 0, /* one layer */
+	SKETCH_LADDER = 1, /* layers opened one after another as the filter grew */
+	SKETCH_WINDOW = 2  /* generations of a window */
+};
+
+#define SKETCH_FAMILY_MURMUR3 1u /* MurmurHash3_x64_128 and position rule 1 */
+#define SKETCH_FOLD_ASCII 1u     /* key transform: A-Z were hashed as a-z */
+
+/* What all layers of a filter share. */
+struct sketch_identity {
+	uint32_t family;     /* SKETCH_FAMILY_MURMUR3 */
+	uint32_t transforms; /* 0 or SKETCH_FOLD_ASCII */
+	uint32_t seed;
+	enum sketch_arrangement arrangement;
+};
+
+struct sketch_bloom;
+
+/* A new filter with every bit 0: *filter is the caller's, to be freed with
+ * sketch_bloom_free.  `budget` is the most bytes it may take; a larger filter
+ * gives SKETCH_NO_MEMORY with the size it would need in *error, before any
+ * memory is taken.  1 <= layers <= SKETCH_MAX_LAYERS. */
+enum sketch_status sketch_bloom_new(struct sketch_bloom **filter,
+				    const struct sketch_identity *identity,
+				    const struct sketch_params *layers,
+				    size_t layer_count, uint64_t budget,
+				    struct sketch_error *error);
+
+/* Frees the filter and what it maps; NULL is allowed. */
+void sketch_bloom_free(struct sketch_bloom *filter);
+
+const struct sketch_identity *sketch_bloom_identity(const struct sketch_bloom *filter);
+size_t sketch_bloom_layers(const struct sketch_bloom *filter);
+const struct sketch_params *sketch_bloom_params(const struct sketch_bloom *filter,
+						size_t layer);
+
+/* Records read into the filter, repeats included: a note kept in the file; the
+ * library never changes it by itself but adds it up in sketch_bloom_union. */
+uint64_t sketch_bloom_records(const struct sketch_bloom *filter);
+void sketch_bloom_set_records(struct sketch_bloom *filter, uint64_t records);
+
+/* Adds `count` keys, given by their hashes, to the last layer.  The filter must
+ * be writable: made by sketch_bloom_new or read with SKETCH_WRITABLE. */
+void sketch_bloom_add(struct sketch_bloom *filter, const struct sketch_hash *hashes,
+		      size_t count);
+
+/* Which of `count` keys may be in any layer?  Bit i % 64 of found[i / 64] is 1
+ * where key i may be there, 0 where it surely is not; bits past count are 0.
+ * A mapped filter verifies a chunk before its first use, so this may return
+ * SKETCH_DAMAGED, with found undefined. */
+enum sketch_status sketch_bloom_test(struct sketch_bloom *filter,
+				     const struct sketch_hash *hashes, size_t count,
+				     uint64_t *found, struct sketch_error *error);
+
+/* As sketch_bloom_test on the last layer, in order, adding each key after it
+ * was tested: of two equal keys in one call the second is found. */
+void sketch_bloom_test_and_add(struct sketch_bloom *filter,
+			       const struct sketch_hash *hashes, size_t count,
+			       uint64_t *found);
+
+/* SKETCH_OK where the two filters may be joined: identity and every layer's
+ * layout, m, k, g agree.  Else SKETCH_MISMATCH; text names the field and both
+ * values. */
+enum sketch_status sketch_bloom_compatible(const struct sketch_bloom *a,
+					   const struct sketch_bloom *b,
+					   struct sketch_error *error);
+
+/* Makes `into` the union of both: bits or-ed, records added up.  `into` must be
+ * writable, both compatible; `from` is verified first.  On failure `into` is as
+ * before. */
+enum sketch_status sketch_bloom_union(struct sketch_bloom *into,
+				      struct sketch_bloom *from,
+				      struct sketch_error *error);
+
+/* What the bits of one layer say. */
+struct sketch_bloom_state {
+	uint64_t ones;   /* bits set */
+	double fill;     /* ones / m */
+	double rate;     /* rate of false positives now: classic (ones/m)^k; blocked,
+	                  * for each segment the mean over its lines of the product
+	                  * over the words of fill (k = 8 g), or of fill^(k/g), and
+	                  * the product of that over the segments */
+	double distinct; /* sketch_distinct(params, ones) */
+	bool past_capacity; /* fill exceeds that of n keys by more than 4 standard
+	                     * deviations */
+};
+
+/* Counts the bits of a layer, 0 <= layer < sketch_bloom_layers.  Reads the whole
+ * payload; it is verified first. */
+enum sketch_status sketch_bloom_state(struct sketch_bloom *filter, size_t layer,
+				      struct sketch_bloom_state *state,
+				      struct sketch_error *error);
+
+/* Bytes of the bits of all layers, as in a file. */
+uint64_t sketch_bloom_payload(const struct sketch_bloom *filter);
+
+/* -------------------------------------------------------------------- file */
+
+enum sketch_access {
+	SKETCH_READ,    /* a regular file is mapped and each chunk verified before its
+	                 * first use; anything else is read to its end and verified */
+	SKETCH_VERIFIED, /* the same, but every chunk is verified at once */
+	SKETCH_WRITABLE /* read into memory, every chunk verified */
+};
+
+/* What a file's header says before its kind is known to matter. */
+struct sketch_file_info {
+	uint32_t version, kind;
+	uint64_t length; /* bytes */
+};
+
+/* Reads the Bloom filter behind the descriptor, from its current position
+ * (which must be 0 for a regular file) to its end; the descriptor stays open
+ * and the caller's.  The header is checked against the bytes present before
+ * anything is allocated; from a pipe, memory is taken as bytes arrive, at most
+ * `budget`.  `info` may be NULL; it is filled as soon as the header is known to
+ * be one of ours, even where the call then fails.
+ * SKETCH_FOREIGN, _UNSUPPORTED, _TRUNCATED, _LENGTHENED, _DAMAGED, _NO_MEMORY,
+ * _IO; text says which value was found and which are supported. */
+enum sketch_status sketch_bloom_read(struct sketch_bloom **filter, int fd,
+				     enum sketch_access access, uint64_t budget,
+				     struct sketch_file_info *info,
+				     struct sketch_error *error);
+
+/* Verifies every chunk not verified yet. */
+enum sketch_status sketch_bloom_verify(struct sketch_bloom *filter,
+				       struct sketch_error *error);
+
+/* Writes the filter's file to the descriptor, from its current position on:
+ * the same bytes for equal filters on every machine. */
+enum sketch_status sketch_bloom_write(struct sketch_bloom *filter, int fd,
+				      struct sketch_error *error);
+
+/* A file being replaced as a whole.  sketch_save_begin makes a new file beside
+ * the target (following a symbolic link), open for writing at *fd and unknown
+ * by name where the file system allows; sketch_save_commit syncs it, gives it
+ * the mode and, where permitted, the owner of the file it replaces (else 0666
+ * less umask), renames it over the target and syncs the folder;
+ * sketch_save_abort drops it; both free *save.  Killed at any moment, the
+ * target is the old file or the new one, whole; a left-over is cleared by the
+ * next sketch_save_begin for that target.  A target that exists and is no
+ * regular file (a pipe, a device) is written to directly. */
+struct sketch_save;
+enum sketch_status sketch_save_begin(struct sketch_save **save, const char *target,
+				     int *fd, struct sketch_error *error);
+enum sketch_status sketch_save_commit(struct sketch_save *save,
+				      struct sketch_error *error);
+void sketch_save_abort(struct sketch_save *save);
+
+/* An exclusive claim on a file that is read, changed and replaced.
+ * sketch_claim opens the file at `path` (made empty where absent) and locks its
+ * inode, checking after a wait that the path still names it.  While it is held,
+ * every other claim on the path waits, across replacements by
+ * sketch_claim_commit, until sketch_claim_release, or the end of the process.
+ * With `wait` false a held lock gives SKETCH_BUSY at once; a signal while
+ * waiting gives SKETCH_INTERRUPTED where its handler was installed without
+ * SA_RESTART. */
+struct sketch_claim;
+enum sketch_status sketch_claim(struct sketch_claim **claim, const char *path,
+				bool wait, struct sketch_error *error);
+
+/* The descriptor to read the claimed file from, at position 0; an empty file
+ * (sketch_claim_is_empty) holds no sketch yet. */
+int sketch_claim_fd(const struct sketch_claim *claim);
+bool sketch_claim_is_empty(const struct sketch_claim *claim);
+
+/* Replaces the claimed file by the filter, as sketch_save_* does; the claim goes
+ * over to the new file. */
+enum sketch_status sketch_claim_commit(struct sketch_claim *claim,
+				       struct sketch_bloom *filter,
+				       struct sketch_error *error);
+
+/* Ends the claim and frees it; an empty file that the claim made is removed
+ * again. NULL is allowed. */
+void sketch_claim_release(struct sketch_claim *claim);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

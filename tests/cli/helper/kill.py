@@ -1,0 +1,84 @@
+"""kill.py - kill -9 at any moment of a save: the old file or the new one, whole"""
+
+import os
+import random
+import time
+
+from common import LONG, check, check_none, done, run, spawn
+
+
+def content(name):
+    with open(name, "rb") as file:
+        return file.read()
+
+
+def killed(name, old, command, complete, rounds):
+    """Runs the command again and again on a fresh old file, kills it somewhere, and
+    looks; now and then it is left to end, which has to clear what was left over."""
+    os.makedirs("k", exist_ok=True)
+    target = os.path.join("k", "f")
+    durations = []
+    for _ in range(3):
+        with open(target, "wb") as file:
+            file.write(old)
+        begun = time.monotonic()
+        result = run([*command, target], b"new\n")
+        durations.append(time.monotonic() - begun)
+        assert result.status == 0, result
+    new = content(target)
+    assert new != old
+    whole = sorted(durations)[1]
+    rng = random.Random(rounds)
+    torn, left, kept, seen = [], [], [], {"old": 0, "new": 0, "left": 0}
+    for number in range(rounds):
+        with open(target, "wb") as file:
+            file.write(old)
+        process = spawn([*command, target])
+        process.stdin.write(b"new\n")
+        process.stdin.close()
+        time.sleep(rng.random() * 1.05 * whole)
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+        now = content(target)
+        if now not in (old, new):
+            torn.append("round %d: %d bytes, neither old nor new" % (number, len(now)))
+        seen["new" if now == new else "old"] += 1
+        others = [other for other in os.listdir("k") if other != "f"]
+        seen["left"] += bool(others)
+        if len(others) > 1:
+            left.append("round %d: %r" % (number, others))
+        if number % 10 == 9:
+            result = run([*command, target], b"new\n")
+            others = [other for other in os.listdir("k") if other != "f"]
+            if result.status != 0 or others:
+                kept.append("round %d: %s, %r" % (number, result, others))
+            if complete(content(target)) is not True:
+                kept.append("round %d: the next write is not whole" % number)
+    print("# %s: %r in %d rounds of up to %.0f ms" % (name, seen, rounds, whole * 1050))
+    check_none(torn, "%s: %d times killed, the old file or the new one" % (name, rounds))
+    check_none(left, name + ": at most one left over")
+    check_none(kept, name + ": and gone after the next write")
+    for other in os.listdir("k"):
+        os.unlink(os.path.join("k", other))
+
+
+rounds = 1000 if LONG else 200
+run(["bloom-build", "-n", "2000000", "-p", "0.001", "-s", "1", "-o", "old"], b"old\n")
+old = content("old")
+check(len(old) > 3000000, "a filter that takes a while to save", len(old))
+fresh = run(["bloom-build", "-n", "2000000", "-p", "0.001", "-s", "2"], b"new\n").out
+killed("bloom-build -o", old, ["bloom-build", "-n", "2000000", "-p", "0.001", "-s", "2", "-o"],
+       lambda now: now == fresh, rounds)
+
+
+def holds_both(now):
+    with open("now", "wb") as file:
+        file.write(now)
+    return run(["bloom-query", "-v", "-e", "old", "-e", "new", "now"]).status == 1
+
+
+killed("bloom-build --append", old, ["bloom-build", "--append"], holds_both, rounds)
+
+done()

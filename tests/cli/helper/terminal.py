@@ -1,0 +1,113 @@
+"""terminal.py - what is different on a terminal, and what is not"""
+
+import os
+import pty
+import select
+import time
+
+from common import check, done, restore_signals, run, spawn, finish, is_clean
+
+
+def read_terminal(master, seconds, until=None):
+    """What appears within so many seconds, or until some bytes did."""
+    text, end = b"", time.monotonic() + seconds
+    while time.monotonic() < end:
+        ready, _, _ = select.select([master], [], [], max(0, end - time.monotonic()))
+        if not ready:
+            break
+        try:
+            piece = os.read(master, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+        if until is not None and until in text:
+            break
+    return text
+
+
+def on_terminal(arguments, streams, stdin=b"", seconds=0.0):
+    """Runs a command with some of its streams on a terminal; the rest are pipes.
+
+    Its input is held open for so many seconds.  Gives the status, what the terminal
+    showed, and what the pipes took."""
+    master, slave = pty.openpty()
+    options = {stream: slave for stream in streams}
+    process = spawn(arguments, preexec_fn=restore_signals, start_new_session=True, **options)
+    os.close(slave)
+    shown = b""
+    if "stdin" not in streams:
+        process.stdin.write(stdin)
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and process.poll() is None:
+            shown += read_terminal(master, 0.1)
+            try:
+                process.stdin.write(stdin)
+            except BrokenPipeError:
+                break
+        process.stdin.close()
+    result = finish(process)
+    shown += read_terminal(master, 0.2)
+    os.close(master)
+    return result, shown
+
+
+run(["bloom-build", "-n", "10", "-p", "1e-9", "-o", "t.bloom"], b"alice\nbob\n")
+
+# ---- binary never goes to a terminal
+for arguments in (["bloom-build", "-n", "10"], ["bloom-build", "-n", "10", "-o", "-"],
+                  ["bloom-build", "-n", "10", "-o", "/dev/stdout"]):
+    result, shown = on_terminal(arguments, ["stdout"], b"alice\n")
+    check(result.status == 2 and shown == b"" and result.err.count(b"\n") == 1
+          and b"terminal" in result.err,
+          " ".join(arguments) + " to a terminal is refused", result, shown)
+master, slave = pty.openpty()
+result = run(["bloom-build", "-n", "10", "-o", os.ttyname(slave)], b"alice\n")
+check(is_clean(result, "bloom-build", (b"terminal",)) and read_terminal(master, 0.1) == b"",
+      "bloom-build -o TERMINAL is refused", result)
+result, shown = on_terminal(["bloom-build", "-n", "10", "-o", "u.bloom"], ["stdout", "stderr"],
+                            b"alice\n")
+check(result.status == 0 and shown == b"", "with -o a file it may be one", result, shown)
+
+# ---- text does
+result, shown = on_terminal(["bloom-query", "t.bloom"], ["stdout", "stderr"], b"alice\ncarol\n")
+check(result.status == 0 and shown == b"alice\r\n", "bloom-query writes to a terminal",
+      result, shown)
+result, shown = on_terminal(["sketch-info", "t.bloom"], ["stdout", "stderr"])
+check(result.status == 0 and b"bloom" in shown.lower()
+      and (b"classic" in shown or b"blocked" in shown), "sketch-info writes to a terminal", result, shown)
+result = run(["sketch-info", "t.bloom"])
+check(b"\033" not in result.out and b"\t" in result.out,
+      "and elsewhere without escapes, with tabs", result)
+result, shown = on_terminal(["bloom-query", "--help"], ["stdout", "stderr"])
+check(result.status == 0 and b"--annotate" in shown, "so does --help", result, shown)
+os.write(master, b"carol\nalice\n\x04")
+process = spawn(["bloom-query", "t.bloom"], stdin=slave)
+result = finish(process)
+check(result.status == 0 and result.out == b"alice\n",
+      "bloom-query reads from a terminal to the end of file", result)
+os.close(slave)
+os.close(master)
+
+# ---- progress
+result = run(["bloom-query", "t.bloom"], b"alice\n" * 1000)
+check(result.err == b"", "no progress where stderr is no terminal", result.err)
+result = run(["bloom-query", "--progress", "t.bloom"], b"alice\n" * 1000)
+check(b"\r" not in result.err and b"\033" not in result.err,
+      "forced progress elsewhere draws nothing", result.err)
+for arguments in (["bloom-query", "-c", "t.bloom"], ["bloom-build", "-n", "10", "-o", "u.bloom"]):
+    name = arguments[0]
+    result, shown = on_terminal(arguments, ["stderr"], b"alice\nbob\n", seconds=1.9)
+    check(result.status == 0 and b"\r" in shown and name.encode() in shown and b"B" in shown,
+          name + ": progress after a second where stderr is a terminal and stdout is not",
+          result, shown)
+    result, shown = on_terminal(arguments, ["stderr"], b"alice\nbob\n", seconds=0.3)
+    check(result.status == 0 and shown == b"", name + ": none within the first", result, shown)
+result, shown = on_terminal(["bloom-query", "-v", "t.bloom"], ["stdout", "stderr"], b"alice\n",
+                            seconds=1.6)
+check(shown == b"", "none where stdout is a terminal, too", shown)
+result, shown = on_terminal(["bloom-query", "-v", "--progress", "t.bloom"], ["stdout", "stderr"],
+                            b"alice\n", seconds=1.6)
+check(b"\r" in shown and b"B" in shown, "unless by --progress", shown)
+done()
