@@ -4,8 +4,8 @@
 set -eu
 export LC_ALL=C
 
-bloom-build -n 240 -p 0.001 -o exact.bloom "$SAMPLES/domains.txt"
-bloom-build -n 240 -p 0.001 -i -o folded.bloom "$SAMPLES/domains.txt"
+bloom-build -n 240 -p 1e-6 -o exact.bloom "$SAMPLES/domains.txt"
+bloom-build -n 240 -p 1e-6 -i -o folded.bloom "$SAMPLES/domains.txt"
 
 echo "queries for listed names, case heeded, then not:"
 grep 'query\[' "$SAMPLES/syslog.log" | bloom-query -c -f 7 exact.bloom

@@ -1,8 +1,8 @@
 /* option.h - one table a tool: its options, their help, and what reads them
  *
  * A tool describes its command line once.  From that description come the
- * arguments of getopt_long, the text of --help, and (where --describe is
- * the only word) a machine-readable listing, tab-separated:
+ * arguments of getopt_long, the text of --help, and (where --describe is the only
+ * word) a machine-readable listing of all options not hidden, tab-separated:
  *     option<TAB>LETTER or -<TAB>LONG<TAB>ARGUMENT or -<TAB>help
  * from which lint compares the manual and completions can be made.
  * --help and --version are added to every table, print to standard output and
@@ -48,13 +48,14 @@ struct option_tool {
 
 enum option_outcome {
 	OPTION_RUN,  /* go on; operands begin at argv[*first] */
-	OPTION_DONE, /* --help or --version was served: status 0, or 2 where
+	OPTION_DONE, /* --help or the like was served: status 0, or 2 where
 	              * standard output failed; return it through *first */
 	OPTION_BAD   /* a message was printed: return status 2 */
 };
 
-/* Reads argv.  Long options may be shortened while they stay unambiguous; operands and
- * options may be mixed, "--" ends options (POSIXLY_CORRECT obeyed by getopt_long). */
+/* Reads argv, and puts the operands last in it.  Long options may be shortened while
+ * they stay unambiguous; operands and options may be mixed, "--" ends options
+ * (POSIXLY_CORRECT obeyed by getopt_long). */
 enum option_outcome option_parse(const struct option_tool *tool, int argc, char **argv, int *first);
 
 /* "tool: text; try 'tool --help'" */

@@ -40,13 +40,14 @@ static void print_left(char *out, size_t size, uint64_t seconds)
 
 static void draw(struct progress *progress, uint64_t bytes, uint64_t now)
 {
-	char done[32], total[32], rate[32], of[40] = "", left[40] = "";
+	char done[32], rate[32], of[40] = "", left[40] = "";
 	char text[160];
 	double elapsed = (double)(now - progress->begun) / (double)SECOND;
 	double speed = elapsed > 0 ? (double)bytes / elapsed : 0;
 
 	/* A file that grows while it is read outruns what was expected of it. */
 	if (progress->total >= bytes && progress->total > 0) {
+		char total[32];
 		double seconds = speed >= 1 ? (double)(progress->total - bytes) / speed : HUGE_VAL;
 
 		snprintf(of, sizeof of, " of %s", number_size(total, progress->total));

@@ -146,24 +146,24 @@ uint64_t system_group_memory(const char *root)
 	return limit;
 }
 
-static uint64_t resource_limit(int resource)
+static uint64_t soft_limit(const struct rlimit *limit)
 {
-	struct rlimit limit;
-
-	if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-		return UINT64_MAX;
-	return limit.rlim_cur;
+	return limit->rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit->rlim_cur;
 }
 
 uint64_t system_memory(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-	uint64_t limit = system_group_memory("");
+	uint64_t memory = system_group_memory("");
+	struct rlimit limit;
 
 	if (pages > 0 && page > 0)
-		limit = least(limit, (uint64_t)pages * (uint64_t)page);
-	limit = least(limit, resource_limit(RLIMIT_AS));
-	return least(limit, resource_limit(RLIMIT_DATA));
+		memory = least(memory, (uint64_t)pages * (uint64_t)page);
+	if (getrlimit(RLIMIT_AS, &limit) == 0)
+		memory = least(memory, soft_limit(&limit));
+	if (getrlimit(RLIMIT_DATA, &limit) == 0)
+		memory = least(memory, soft_limit(&limit));
+	return memory;
 }
 
 uint64_t system_clock(void)

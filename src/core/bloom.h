@@ -15,7 +15,6 @@
 
 struct layer {
 	struct sketch_params params;
-	uint64_t records, generation; /* as in the file; 0 outside windows */
 	uint8_t *bits;
 	uint64_t bytes;   /* m / 8 */
 	uint64_t lines;   /* blocked: lines in each of the g segments */

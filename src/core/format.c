@@ -96,8 +96,8 @@ static enum sketch_status check_header(const uint8_t *bytes, const struct format
 				 header->sections, FORMAT_MAX_SECTIONS);
 	if (header->transforms & ~SKETCH_FOLD_ASCII)
 		return refuse_field("key transform", header->transforms, "0 and 1", sound, error);
-	if (header->arrangement > SKETCH_WINDOW)
-		return refuse_field("arrangement of layers", header->arrangement, "0 to 2", sound,
+	if (header->arrangement > SKETCH_LADDER)
+		return refuse_field("arrangement of layers", header->arrangement, "0 and 1", sound,
 				    error);
 	if (!all_zero(header->seed + 4, 12) ||
 	    load_u64(bytes + 56) != format_fingerprint(header->seed))
@@ -234,7 +234,6 @@ void format_encode_section(uint8_t *bytes, const struct format_section *section)
 /* ------------------------------------------------------------------- layer */
 
 enum sketch_status format_decode_layer(const uint8_t *bytes, struct sketch_params *params,
-				       uint64_t *records, uint64_t *generation,
 				       struct sketch_error *error)
 {
 	struct sketch_params p;
@@ -251,18 +250,16 @@ enum sketch_status format_decode_layer(const uint8_t *bytes, struct sketch_param
 	p.m = load_u64(bytes + 16);
 	p.n = load_u64(bytes + 24);
 	memcpy(&p.p, &rate, sizeof p.p);
-	if (load_u32(bytes + 12) != 0 || load_u64(bytes + 56) != 0)
+	/* Generations are a matter of windows, which are not read yet. */
+	if (load_u32(bytes + 12) != 0 || !all_zero(bytes + 40, 24))
 		return error_set(error, SKETCH_DAMAGED, "damaged: reserved bytes are not 0");
 	if (sketch_params_check(&p, &reason) != SKETCH_OK)
 		return error_set(error, SKETCH_DAMAGED, "damaged: %s", reason.text);
 	*params = p;
-	*records = load_u64(bytes + 40);
-	*generation = load_u64(bytes + 48);
 	return SKETCH_OK;
 }
 
-void format_encode_layer(uint8_t *bytes, const struct sketch_params *params, uint64_t records,
-			 uint64_t generation)
+void format_encode_layer(uint8_t *bytes, const struct sketch_params *params)
 {
 	uint64_t rate;
 
@@ -274,6 +271,4 @@ void format_encode_layer(uint8_t *bytes, const struct sketch_params *params, uin
 	store_u64(bytes + 16, params->m);
 	store_u64(bytes + 24, params->n);
 	store_u64(bytes + 32, rate);
-	store_u64(bytes + 40, records);
-	store_u64(bytes + 48, generation);
 }

@@ -147,12 +147,10 @@ enum sketch_status format_decode_table(const uint8_t *bytes, const struct format
 
 /* Reads a LAYER section. */
 enum sketch_status format_decode_layer(const uint8_t *bytes, struct sketch_params *params,
-				       uint64_t *records, uint64_t *generation,
 				       struct sketch_error *error);
 
 void format_encode_header(uint8_t *bytes, const struct format_header *header);
 void format_encode_section(uint8_t *bytes, const struct format_section *section);
-void format_encode_layer(uint8_t *bytes, const struct sketch_params *params, uint64_t records,
-			 uint64_t generation);
+void format_encode_layer(uint8_t *bytes, const struct sketch_params *params);
 
 #endif

@@ -19,66 +19,65 @@
 
 /* ------------------------------------------------------------------ parsing */
 
-/* The sections of a filter by layer. */
+/* The sections of a filter by layer: the table holds all LAYER sections, then all
+ * SUMS, then all BITS, each by ascending index; then those that may be ignored. */
 struct parts {
 	size_t layers;
-	const struct format_section *layer[SKETCH_MAX_LAYERS];
-	const struct format_section *sums[SKETCH_MAX_LAYERS];
-	const struct format_section *bits[SKETCH_MAX_LAYERS];
+	const struct format_section *layer, *sums, *bits;
 };
 
-static enum sketch_status sort_section(struct parts *parts, const struct format_section *section,
-				       struct sketch_error *error)
+static enum sketch_status refuse_section(const struct format_section *section,
+					 struct sketch_error *error)
 {
-	const struct format_section **place;
-
-	switch (section->type) {
-	case FORMAT_LAYER:
-		place = parts->layer;
-		break;
-	case FORMAT_SUMS:
-		place = parts->sums;
-		break;
-	case FORMAT_BITS:
-		place = parts->bits;
-		break;
-	default:
-		if (section->type >= FORMAT_TYPE_IGNORABLE)
-			return SKETCH_OK;
-		return error_set(error, SKETCH_UNSUPPORTED,
-				 "sections of type %" PRIu32
-				 " are not supported in a Bloom filter (this reads 1 to 3)",
-				 section->type);
-	}
-	if (section->index >= SKETCH_MAX_LAYERS)
-		return error_set(error, SKETCH_DAMAGED, "damaged: layer %" PRIu32 " of at most %d",
-				 section->index, SKETCH_MAX_LAYERS);
-	if (place[section->index] != NULL)
+	if (section->type >= FORMAT_LAYER && section->type <= FORMAT_BITS)
 		return error_set(error, SKETCH_DAMAGED,
-				 "damaged: layer %" PRIu32 " has two sections of type %" PRIu32,
-				 section->index, section->type);
-	place[section->index] = section;
-	if (section->index >= parts->layers)
-		parts->layers = section->index + 1;
+				 "damaged: section of type %" PRIu32 ", index %" PRIu32
+				 " out of order, missing or double",
+				 section->type, section->index);
+	return error_set(error, SKETCH_UNSUPPORTED,
+			 "sections of type %" PRIu32
+			 " are not supported in a Bloom filter (this reads 1 to 3)",
+			 section->type);
+}
+
+static enum sketch_status sort_sections(struct parts *parts, const struct format_section *sections,
+					size_t count, struct sketch_error *error)
+{
+	size_t layers = 0;
+
+	while (layers < count && sections[layers].type == FORMAT_LAYER)
+		layers++;
+	if (layers < 1 || layers > SKETCH_MAX_LAYERS)
+		return error_set(error, SKETCH_DAMAGED, "damaged: %zu layers (1 to %d are possible)",
+				 layers, SKETCH_MAX_LAYERS);
+	for (size_t i = 0; i < count || i < 3 * layers; i++) {
+		const struct format_section *section = &sections[i];
+
+		if (i == count)
+			return error_set(error, SKETCH_DAMAGED,
+					 "damaged: %zu layers, and a section is missing", layers);
+		if (i < 3 * layers ? section->type != FORMAT_LAYER + i / layers ||
+					     section->index != i % layers :
+				     section->type < FORMAT_TYPE_IGNORABLE)
+			return refuse_section(section, error);
+	}
+	*parts = (struct parts){ layers, sections, sections + layers, sections + 2 * layers };
 	return SKETCH_OK;
 }
 
 /* Checks one layer's sections against its parameters. */
 static enum sketch_status check_layer(const uint8_t *image, const struct parts *parts, size_t i,
-				      struct sketch_params *params, uint64_t *records,
-				      uint64_t *generation, struct sketch_error *error)
+				      struct sketch_params *params, struct sketch_error *error)
 {
-	const struct format_section *layer = parts->layer[i], *sums = parts->sums[i],
-				    *bits = parts->bits[i];
+	const struct format_section *layer = &parts->layer[i], *sums = &parts->sums[i],
+				    *bits = &parts->bits[i];
 	enum sketch_status status;
 
-	if (layer == NULL || sums == NULL || bits == NULL)
-		return error_set(error, SKETCH_DAMAGED, "damaged: layer %zu lacks a section", i);
 	if (layer->length != FORMAT_LAYER_BYTES ||
 	    sketch_crc32c(0, image + layer->offset, FORMAT_LAYER_BYTES) != layer->sum)
 		return error_set(error, SKETCH_DAMAGED,
 				 "damaged: checksum or length of the parameters of layer %zu", i);
-	status = format_decode_layer(image + layer->offset, params, records, generation, error);
+	status = format_decode_layer(image + layer->offset, params, error);
 	if (status != SKETCH_OK)
 		return status;
 	if (bits->length != params->m / 8 || sums->length != 4 * format_chunks(bits->length))
@@ -114,7 +113,6 @@ static enum sketch_status build(struct sketch_bloom **filter, const struct forma
 				struct sketch_error *error)
 {
 	struct sketch_params params[SKETCH_MAX_LAYERS];
-	uint64_t records[SKETCH_MAX_LAYERS], generation[SKETCH_MAX_LAYERS];
 	struct sketch_identity identity = {
 		.family = header->family,
 		.transforms = header->transforms,
@@ -124,12 +122,11 @@ static enum sketch_status build(struct sketch_bloom **filter, const struct forma
 	struct sketch_bloom *made;
 
 	for (size_t i = 0; i < parts->layers; i++) {
-		enum sketch_status status = check_layer(image, parts, i, &params[i], &records[i],
-							&generation[i], error);
+		enum sketch_status status = check_layer(image, parts, i, &params[i], error);
 		if (status != SKETCH_OK)
 			return status;
 	}
-	if (parts->layers == 0 || (identity.arrangement == SKETCH_SINGLE && parts->layers != 1))
+	if (identity.arrangement == SKETCH_SINGLE && parts->layers != 1)
 		return error_set(error, SKETCH_DAMAGED, "damaged: %zu layers in arrangement %d",
 				 parts->layers, (int)identity.arrangement);
 	made = bloom_frame(&identity, params, parts->layers);
@@ -137,14 +134,12 @@ static enum sketch_status build(struct sketch_bloom **filter, const struct forma
 		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
 	made->records = header->records;
 	for (size_t i = 0; i < parts->layers; i++) {
-		enum sketch_status status = attach_layer(&made->layers[i], image, parts->sums[i],
-							 parts->bits[i], error);
+		enum sketch_status status = attach_layer(&made->layers[i], image, &parts->sums[i],
+							 &parts->bits[i], error);
 		if (status != SKETCH_OK) {
 			sketch_bloom_free(made);
 			return status;
 		}
-		made->layers[i].records = records[i];
-		made->layers[i].generation = generation[i];
 	}
 	*filter = made;
 	return SKETCH_OK;
@@ -162,8 +157,8 @@ static enum sketch_status parse(struct sketch_bloom **filter, const struct forma
 	if (sections == NULL)
 		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
 	status = format_decode_table(image, header, sections, error);
-	for (uint32_t i = 0; i < header->sections && status == SKETCH_OK; i++)
-		status = sort_section(&parts, &sections[i], error);
+	if (status == SKETCH_OK)
+		status = sort_sections(&parts, sections, header->sections, error);
 	if (status == SKETCH_OK)
 		status = build(filter, header, &parts, image, error);
 	free(sections);
@@ -395,7 +390,7 @@ static void encode_front(const struct sketch_bloom *filter, struct format_sectio
 		uint8_t *params = bytes + sections[i].offset;
 		uint8_t *sums = bytes + sections[count + i].offset;
 
-		format_encode_layer(params, &layer->params, layer->records, layer->generation);
+		format_encode_layer(params, &layer->params);
 		sections[i].sum = sketch_crc32c(0, params, FORMAT_LAYER_BYTES);
 		sum_chunks(layer, sums);
 		sections[count + i].sum =

@@ -8,7 +8,10 @@
  * a key apart whatever its hash.
  *
  *   u(0) = h1,  u(i) = mix(h1 + i (h2 | 1))      which bit, or which line
- *   v(0) = h2,  v(j) = mix(h2 + j (h1 | 1))      which bits of line j
+ *   v(0) = h2,  v(j) = mix(h2 - j (h1 | 1))      which bits of line j
+ *
+ * (Minus, for h1 + (h2 | 1) and h2 + (h1 | 1) are equal for every other key, and
+ * line and bits must not hang together.)
  *
  * A number below n is the upper half of u n: no division, no bias above n 2^-64,
  * no power of two needed. */
@@ -45,7 +48,7 @@ static inline uint64_t positions_u(struct sketch_hash hash, uint32_t i)
 
 static inline uint64_t positions_v(struct sketch_hash hash, uint32_t j)
 {
-	return j == 0 ? hash.h2 : murmur3_mix(hash.h2 + j * (hash.h1 | 1));
+	return j == 0 ? hash.h2 : murmur3_mix(hash.h2 - j * (hash.h1 | 1));
 }
 
 /* Bit within word `word` of a line that takes one bit a word. */

@@ -81,7 +81,7 @@ is()
 	if [ "$1" = "$2" ]; then pass "$3"; else fail "$3" "got:  $1" "want: $2"; fi
 }
 
-# like TEXT REGEX NAME (extended, case ignored)
+# like TEXT REGEX NAME: some line of the text matches (extended, case ignored)
 like()
 {
 	if grep -Eiq -- "$2" <<<"$1"; then pass "$3"; else fail "$3" "got:  $1" "want: /$2/"; fi
@@ -134,65 +134,70 @@ report() # NAME COMMAND [FAULT]...
 	if [ $# -eq 0 ]; then pass "$name"; else fail "$name" "command: $command" "$@"; fi
 }
 
-# Every name below the folder with kind, mode, size, time of change and inode; and the bytes.
+# Every name below the folder with kind, mode, size, inode and the times of its last change:
+# whatever happens to a file shows in one of them.
 snapshot()
 {
-	find . -path ./.tap -prune -o -printf '%p %y %m %s %T@ %i %l\n' | sort
-	find . -path ./.tap -prune -o -type f -size -2000k -print0 2>/dev/null | sort -z |
-		xargs -0 -r cksum 2>/dev/null
+	find . -path ./.tap -prune -o -printf '%p %y %m %s %T@ %C@ %i %l\n'
 }
 
-# The tool a command runs, for the name in front of its message.
+# The tool that a command runs, for the name in front of its message.
 tool_of()
 {
-	local word
-	for word in "$@"; do
-		word=${word##*/}
-		case $word in bloom-build | bloom-query | sketch-info) echo "$word"; return ;; esac
-	done
-	echo "${1##*/}"
+	if [[ $* =~ bloom-build|bloom-query|sketch-info ]]; then
+		tool=${BASH_REMATCH[0]}
+	else
+		tool=${1##*/}
+	fi
+}
+
+# slurp NAME FILE: the text of a file (no NUL) without starting a process
+slurp()
+{
+	IFS= read -r -d '' "$1" <"$2" || true
 }
 
 # one_message TOOL [WORD]: what is on stderr is one line "TOOL: ..." that shows WORD;
 # otherwise the faults are added to the caller's array
 one_message()
 {
-	local lines
-	lines=$(wc -l <"$ERR")
-	[ "$lines" -eq 1 ] || faults+=("$lines lines on stderr")
-	[ "$(head -c $((${#1} + 2)) "$ERR")" = "$1: " ] || faults+=("stderr does not begin '$1: '")
-	[ -z "${2:-}" ] || grep -Fq -- "$2" "$ERR" || faults+=("stderr does not show '$2'")
-	if [ "$(tr -d '\n -~\200-\377' <"$ERR" | wc -c)" -ne 0 ]; then
-		faults+=("stderr holds control bytes")
-	fi
-	[ ${#faults[@]} -eq 0 ] || faults+=("stderr: $(cat "$ERR")")
+	local said line
+	slurp said "$ERR"
+	line=${said%%$'\n'*}
+	[ "$said" = "$line"$'\n' ] || faults+=("stderr is not one line")
+	[[ $said == "$1: "* ]] || faults+=("stderr does not begin '$1: '")
+	[[ $said == *"${2:-}"* ]] || faults+=("stderr does not show '$2'")
+	[[ $line != *[$'\001'-$'\037'$'\177']* ]] || faults+=("stderr holds control bytes")
+	[ ${#faults[@]} -eq 0 ] || faults+=("stderr: $said")
 }
 
 # clean_error NAME WORD COMMAND...: status 2, one line on stderr that begins with the tool's
 # name and shows WORD (where not empty), nothing on stdout, no file made or changed
 clean_error()
 {
-	local name=$1 word=$2 faults=()
+	local name=$1 word=$2 faults=() tool before after
 	shift 2
-	snapshot >.tap/before
+	before=$(snapshot)
 	run "$@"
-	snapshot >.tap/after
+	after=$(snapshot)
 	[ "$status" -eq 2 ] || faults+=("status $status, not 2")
 	[ ! -s "$OUT" ] || faults+=("$(wc -c <"$OUT") bytes on stdout")
-	cmp -s .tap/before .tap/after ||
-		faults+=("files changed: $(diff .tap/before .tap/after | head -6)")
-	one_message "$(tool_of "$@")" "$word"
+	[ "$before" = "$after" ] || faults+=("files changed:" \
+		"$(diff <(echo "$before") <(echo "$after") | head -6)")
+	tool_of "$@"
+	one_message "$tool" "$word"
 	report "$name" "$*" "${faults[@]}"
 }
 
 # trouble NAME WORD COMMAND...: status 2 and one line on stderr, whatever is on stdout
 trouble()
 {
-	local name=$1 word=$2 faults=()
+	local name=$1 word=$2 faults=() tool
 	shift 2
 	run "$@"
 	[ "$status" -eq 2 ] || faults+=("status $status, not 2")
-	one_message "$(tool_of "$@")" "$word"
+	tool_of "$@"
+	one_message "$tool" "$word"
 	report "$name" "$*" "${faults[@]}"
 }
 
@@ -200,31 +205,34 @@ trouble()
 # but never a wrong one; 'accepted' says which
 refused_or()
 {
-	local name=$1 faults=()
+	local name=$1 faults=() tool before
+	# shellcheck disable=SC2034 # for the tests
 	accepted=no
 	shift
-	snapshot >.tap/before
+	before=$(snapshot)
 	run "$@"
 	if [ "$status" -eq 0 ] && [ ! -s "$ERR" ]; then
-		# shellcheck disable=SC2034 # for the tests
 		accepted=yes
 	else
-		snapshot >.tap/after
 		[ "$status" -eq 2 ] || faults+=("status $status, neither 0 nor 2")
 		[ ! -s "$OUT" ] || faults+=("bytes on stdout")
-		cmp -s .tap/before .tap/after || faults+=("files changed")
-		one_message "$(tool_of "$@")" ""
+		[ "$before" = "$(snapshot)" ] || faults+=("files changed")
+		tool_of "$@"
+		one_message "$tool" ""
 	fi
 	report "$name" "$*" "${faults[@]}"
 }
 
-# info FILE NAME: one value out of sketch-info --json
+# info FILE NAME: one value of the whole out of sketch-info --json, as it is written there
 info()
 {
-	sketch-info --json "$1" | "$PYTHON" -S -E -c '
-import json, sys
-value = json.load(sys.stdin).get(sys.argv[1], "MISSING")
-print(repr(value) if isinstance(value, float) else value)' "$2"
+	local json
+	json=$(sketch-info --json "$1")
+	if [[ $json =~ \"$2\":\ *(\"([^\"]*)\"|[^],}]*) ]]; then
+		echo "${BASH_REMATCH[2]:-${BASH_REMATCH[1]}}"
+	else
+		echo missing
+	fi
 }
 
 # checks HELPER [ARGUMENT]...: a helper in Python that prints "ok - NAME", "not ok - NAME"
@@ -246,6 +254,12 @@ checks()
 		esac
 	done < <("$PYTHON" -E "$HELPER/$1" "${@:2}" 2>&1)
 	[ "$complete" = yes ] || fail "$1 ran to its end"
+}
+
+# Whether the long versions are asked for.
+long()
+{
+	[ "${LONG:-0}" != 0 ]
 }
 
 # Whether the tools carry a sanitizer, which needs memory and time of its own.

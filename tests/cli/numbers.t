@@ -120,7 +120,7 @@ maybe()
 }
 maybe 1E6 1000000
 maybe 10Mi 10485760
-maybe 1.0 1
+maybe 4.0 4
 maybe 2.5k 2500
 maybe 1e+3 1000
 
