@@ -46,8 +46,9 @@ hot := core/bloom core/kernel core/murmur3 core/crc32c cli/scan cli/record%
 warnings := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wvla
 own_cflags := -std=c11 -ffp-contract=off $(warnings) $(if $(filter 1,$(WERROR)),-Werror)
 own_cppflags := -D_GNU_SOURCE -MMD -MP
-own_ldlibs :=
-test_ldlibs := -lcmocka -lmurmurhash -lm
+# Where nothing is optimised even rint() is a call; the library has no such call.
+own_ldlibs := -lm
+test_ldlibs := -lcmocka -lmurmurhash
 
 core := $(patsubst src/%.c,%,$(wildcard src/core/*.c))
 cli := $(patsubst src/%.c,%,$(wildcard src/cli/*.c))
@@ -256,8 +257,8 @@ install: all-default ## install under PREFIX (/usr/local), staged in DESTDIR
 	$(INSTALL) -m 644 src/core/sketch.h '$(DESTDIR)$(INCLUDEDIR)'
 	printf '%s\n' 'Name: libsketch' \
 		'Description: Bloom filters in files, sized to keep their rate' \
-		'Version: $(version)' 'Cflags: -I$(INCLUDEDIR)' 'Libs: -L$(LIBDIR) -lsketch' \
-		'Libs.private: $(own_ldlibs)' > build/libsketch.pc
+		'Version: $(version)' 'Cflags: -I$(INCLUDEDIR)' \
+		'Libs: -L$(LIBDIR) -lsketch' > build/libsketch.pc
 	$(INSTALL) -m 644 build/libsketch.pc '$(DESTDIR)$(LIBDIR)/pkgconfig'
 	$(foreach s,$(sections),$(INSTALL) -d '$(DESTDIR)$(MANDIR)/man$s' && \
 		$(INSTALL) -m 644 $(call in_section,$s) '$(DESTDIR)$(MANDIR)/man$s' &&) :

@@ -56,14 +56,59 @@ static void warn_layer(const char *name, const struct sketch_params *params,
 		filter_print_rate(now, state->rate), filter_print_rate(asked, params->p));
 }
 
+/* Layers that were joined from several ladders promise less together than one. */
+static void warn_ladder(const char *name, const struct sketch_bloom *filter)
+{
+	double promised = 2 * sketch_bloom_params(filter, 0)->p, bound = 0;
+	char together[32], asked[32];
+
+	for (size_t i = 0; i < sketch_bloom_layers(filter); i++)
+		bound += sketch_bloom_params(filter, i)->p;
+	if (bound > promised)
+		message("%s%swarning: %zu layers, which together keep %s, not %s",
+			name == NULL ? "" : name, name == NULL ? "" : ": ",
+			sketch_bloom_layers(filter), filter_print_rate(together, bound),
+			filter_print_rate(asked, promised));
+}
+
 void filter_warn_past_capacity(const char *name, struct sketch_bloom *filter)
 {
-	size_t last = sketch_bloom_layers(filter) - 1;
-	const struct sketch_params *params = sketch_bloom_params(filter, last);
+	const struct sketch_params *params = sketch_bloom_params(filter, 0);
 	struct sketch_bloom_state state;
 
-	if (sketch_bloom_records(filter) <= params->n)
-		return;
-	if (sketch_bloom_state(filter, last, &state, NULL) == SKETCH_OK && state.past_capacity)
-		warn_layer(name, params, &state);
+	switch (sketch_bloom_identity(filter)->arrangement) {
+	case SKETCH_LADDER:
+		warn_ladder(name, filter);
+		break;
+	case SKETCH_SINGLE:
+		if (sketch_bloom_records(filter) > params->n &&
+		    sketch_bloom_state(filter, 0, &state, NULL) == SKETCH_OK &&
+		    state.past_capacity)
+			warn_layer(name, params, &state);
+		break;
+	case SKETCH_WINDOW:
+		/* Its generations come and go; bloom-uniq looks at each as it ends. */
+		break;
+	}
+}
+
+void filter_print_state(struct sketch_bloom *filter)
+{
+	double absent = 1, distinct = 0;
+	uint64_t ones = 0, bits = 0;
+	char rate[32];
+
+	for (size_t i = 0; i < sketch_bloom_layers(filter); i++) {
+		struct sketch_bloom_state state;
+
+		if (sketch_bloom_state(filter, i, &state, NULL) != SKETCH_OK)
+			return;
+		ones += state.ones;
+		bits += sketch_bloom_params(filter, i)->m;
+		distinct += state.distinct;
+		absent *= 1 - state.rate;
+	}
+	message("filter: %" PRIu64 " bits, %.4g of them set, about %.0f distinct keys, "
+		"false positives now %s",
+		bits, (double)ones / (double)bits, distinct, filter_print_rate(rate, 1 - absent));
 }

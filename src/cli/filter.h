@@ -17,6 +17,9 @@ const char *filter_layout_name(enum sketch_layout layout);
  * of records cannot exceed their capacity are not looked at. */
 void filter_warn_past_capacity(const char *name, struct sketch_bloom *filter);
 
+/* "tool: filter: 9600 bits, 0.5 of them set, ..." for --stats. */
+void filter_print_state(struct sketch_bloom *filter);
+
 /* A rate for people: three significant digits, "1.23 %" or "4.5e-07". */
 char *filter_print_rate(char out[32], double rate);
 

@@ -49,7 +49,7 @@ struct records {
 	const char *name; /* of the input that is open */
 	int fd;           /* -1 while none is */
 	bool regular;
-	struct stat forbidden[2];
+	struct stat forbidden[RECORDS_FORBIDDEN];
 	size_t forbidden_count;
 
 	/* The buffer: records begin at `begin`; up to `searched` there is no further
@@ -151,7 +151,7 @@ struct records *records_open(const struct records_setup *setup)
 
 void records_forbid(struct records *r, const struct stat *output)
 {
-	if (S_ISREG(output->st_mode) && r->forbidden_count < 2)
+	if (S_ISREG(output->st_mode) && r->forbidden_count < RECORDS_FORBIDDEN)
 		r->forbidden[r->forbidden_count++] = *output;
 }
 

@@ -84,8 +84,9 @@ struct records;
 /* NULL where there is no memory (a message was printed). */
 struct records *records_open(const struct records_setup *setup);
 
-/* A regular file that no input may be, for it is the output: an input with this
- * device and inode is refused.  At most 2. */
+/* A regular file that no input may be, for it is an output: an input with this
+ * device and inode is refused. */
+#define RECORDS_FORBIDDEN 4
 void records_forbid(struct records *records, const struct stat *output);
 
 enum records_outcome {

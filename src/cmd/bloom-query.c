@@ -10,6 +10,7 @@
 #include "murmur3.h"
 #include "option.h"
 #include "output.h"
+#include "pass.h"
 #include "records.h"
 #include "system.h"
 
@@ -108,6 +109,30 @@ static bool sort_operands(struct query *query, int argc, char **argv, int first)
 	return record_options_check(&query->records, argc - first);
 }
 
+static bool is_standard_input(const char *name)
+{
+	return strcmp(name, "-") == 0;
+}
+
+/* Standard input can be one thing only. */
+static bool check_standard_input(const struct query *query)
+{
+	const struct record_options *records = &query->records;
+	size_t filters = 0;
+	bool inputs = query->input_count == 0 && query->keys.count == 0;
+
+	for (size_t i = 0; i < query->filters.count; i++)
+		filters += is_standard_input(query->filters.items[i]);
+	for (size_t i = 0; i < query->input_count; i++)
+		inputs = inputs || is_standard_input(query->inputs[i]);
+	if (records->files0_from != NULL)
+		inputs = is_standard_input(records->files0_from);
+	if (filters + inputs <= 1 || filters == 0)
+		return true;
+	option_complain("standard input cannot be both a filter and something else");
+	return false;
+}
+
 static bool check_modes(const struct query *query)
 {
 	if (query->annotate && (query->count_only || query->quiet || query->invert)) {
@@ -138,7 +163,8 @@ static enum option_outcome parse_args(struct query *query, int argc, char **argv
 
 	if (outcome != OPTION_RUN)
 		return outcome;
-	if (!sort_operands(query, argc, argv, *first) || !check_modes(query))
+	if (!sort_operands(query, argc, argv, *first) || !check_standard_input(query) ||
+	    !check_modes(query))
 		return OPTION_BAD;
 	return OPTION_RUN;
 }
@@ -232,10 +258,10 @@ static const struct sketch_hash *hashes_for(const struct run *run,
 
 /* Asks every filter: found gets a bit for each record whose key is in any. */
 static bool ask(struct run *run, const struct records_batch *batch,
-		uint64_t found[RECORDS_BATCH / 64])
+		uint64_t found[PASS_WORDS])
 {
 	struct sketch_hash own[RECORDS_BATCH] = { 0 };
-	uint64_t in[RECORDS_BATCH / 64] = { 0 };
+	uint64_t in[PASS_WORDS] = { 0 };
 	struct sketch_error error;
 
 	for (size_t i = 0; i < run->query->filters.count; i++) {
@@ -248,7 +274,7 @@ static bool ask(struct run *run, const struct records_batch *batch,
 			message_file(message_input_name(run->query->filters.items[i]), &error);
 			return false;
 		}
-		for (size_t w = 0; w < RECORDS_BATCH / 64; w++)
+		for (size_t w = 0; w < PASS_WORDS; w++)
 			found[w] |= in[w] & batch->keyed[w];
 	}
 	return true;
@@ -256,49 +282,19 @@ static bool ask(struct run *run, const struct records_batch *batch,
 
 /* ------------------------------------------------------------------- output */
 
-static const uint8_t *terminator(const struct run *run)
+static uint8_t terminator(const struct run *run)
 {
-	return (const uint8_t *)(run->query->records.zero_terminated ? "" : "\n");
-}
-
-/* Passes on records first..last-1 as they are. */
-static bool pass(struct run *run, const struct records_batch *batch, size_t first, size_t last)
-{
-	size_t length = (size_t)(batch->starts[last] - batch->starts[first]);
-	bool good = output_write(run->out, batch->starts[first], length);
-
-	if (good && batch->unterminated && last == batch->count)
-		good = output_write(run->out, terminator(run), 1);
-	return good;
-}
-
-/* Passes on the records whose bit is set, run by run. */
-static bool pass_selected(struct run *run, const struct records_batch *batch,
-			  const uint64_t selected[RECORDS_BATCH / 64])
-{
-	for (size_t w = 0; w < RECORDS_BATCH / 64; w++) {
-		uint64_t left = selected[w];
-
-		while (left != 0) {
-			unsigned int from = (unsigned int)__builtin_ctzll(left);
-			uint64_t gap = ~(left >> from);
-			unsigned int length = gap == 0 ? 64 : (unsigned int)__builtin_ctzll(gap);
-
-			if (!pass(run, batch, 64 * w + from, 64 * w + from + length))
-				return false;
-			left = from + length >= 64 ? 0 : left & (~UINT64_C(0) << (from + length));
-		}
-	}
-	return true;
+	return run->query->records.zero_terminated ? '\0' : '\n';
 }
 
 static bool annotate(struct run *run, const struct records_batch *batch,
-		     const uint64_t found[RECORDS_BATCH / 64])
+		     const uint64_t found[PASS_WORDS])
 {
 	for (size_t i = 0; i < batch->count; i++) {
 		const char *mark = found[i / 64] >> i % 64 & 1 ? "1\t" : "0\t";
 
-		if (!output_write(run->out, mark, 2) || !pass(run, batch, i, i + 1))
+		if (!output_write(run->out, mark, 2) ||
+		    !pass_range(run->out, batch, i, i + 1, terminator(run)))
 			return false;
 	}
 	return true;
@@ -308,16 +304,13 @@ static bool annotate(struct run *run, const struct records_batch *batch,
 static bool answer(struct run *run, const struct records_batch *batch)
 {
 	const struct query *query = run->query;
-	uint64_t found[RECORDS_BATCH / 64] = { 0 }, selected[RECORDS_BATCH / 64];
+	uint64_t found[PASS_WORDS] = { 0 }, present[PASS_WORDS], selected[PASS_WORDS];
 
 	if (!ask(run, batch, found))
 		return false;
-	for (size_t w = 0; w < RECORDS_BATCH / 64; w++) {
-		uint64_t present = batch->count <= 64 * w      ? 0 :
-				   batch->count >= 64 * w + 64 ? ~UINT64_C(0) :
-								 (UINT64_C(1) << batch->count % 64) - 1;
-
-		selected[w] = query->invert ? present & ~found[w] : found[w];
+	pass_present(batch, present);
+	for (size_t w = 0; w < PASS_WORDS; w++) {
+		selected[w] = query->invert ? present[w] & ~found[w] : found[w];
 		run->selected += (uint64_t)__builtin_popcountll(selected[w]);
 		run->found += (uint64_t)__builtin_popcountll(found[w]);
 	}
@@ -327,7 +320,8 @@ static bool answer(struct run *run, const struct records_batch *batch)
 	}
 	if (query->count_only)
 		return true;
-	return query->annotate ? annotate(run, batch, found) : pass_selected(run, batch, selected);
+	return query->annotate ? annotate(run, batch, found) :
+				 pass_selected(run->out, batch, selected, terminator(run));
 }
 
 static bool flush(void *context)

@@ -62,7 +62,7 @@ static enum option_outcome parse_args(struct info *info, int argc, char **argv, 
 	};
 	const struct option_tool tool = {
 		.name = "sketch-info",
-		.synopsis = "[OPTION]... FILE...",
+		.synopsis = "[OPTION]... [FILE]...",
 		.purpose = "Tell what sketch files are, how full, how wrong by now, and whether "
 			   "intact.",
 		.examples = examples,
@@ -73,12 +73,13 @@ static enum option_outcome parse_args(struct info *info, int argc, char **argv, 
 
 	if (outcome != OPTION_RUN)
 		return outcome;
-	if (*first == argc) {
-		option_complain("which file? \"-\" stands for standard input");
+	if (*first < argc) {
+		info->files = argv + *first;
+		info->file_count = (size_t)(argc - *first);
+	} else if (isatty(STDIN_FILENO)) {
+		option_complain("which file?");
 		return OPTION_BAD;
 	}
-	info->files = argv + *first;
-	info->file_count = (size_t)(argc - *first);
 	return OPTION_RUN;
 }
 
@@ -370,7 +371,8 @@ static int run_info(const struct info *info)
 
 int main(int argc, char **argv)
 {
-	struct info info = { 0 };
+	static char *standard_input[] = { "-" };
+	struct info info = { .files = standard_input, .file_count = 1 };
 	int first = 0;
 
 	system_begin();

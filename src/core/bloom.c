@@ -28,28 +28,39 @@
 
 /* ------------------------------------------------------------ life and death */
 
+void layer_begin(struct layer *layer, const struct sketch_params *params)
+{
+	*layer = (struct layer){
+		.params = *params,
+		.bytes = params->m / 8,
+		.kernel = kernel_choose(params, kernel_best()),
+	};
+	if (params->layout == SKETCH_BLOCKED) {
+		layer->lines = params->m / SKETCH_BLOCK_BITS / params->g;
+		layer->per_line = params->k / params->g;
+	}
+}
+
+bool layer_allocate(struct layer *layer)
+{
+	if (!region_new(&layer->own, (size_t)layer->bytes))
+		return false;
+	layer->bits = layer->own.data;
+	return true;
+}
+
 struct sketch_bloom *bloom_frame(const struct sketch_identity *identity,
 				 const struct sketch_params *layers, size_t layer_count)
 {
-	struct sketch_bloom *filter =
-		calloc(1, sizeof *filter + layer_count * sizeof filter->layers[0]);
-	enum kernel_machine machine = kernel_best();
+	size_t room = identity->arrangement == SKETCH_LADDER ? SKETCH_MAX_LAYERS : layer_count;
+	struct sketch_bloom *filter = calloc(1, sizeof *filter + room * sizeof filter->layers[0]);
 
 	if (filter == NULL)
 		return NULL;
 	filter->identity = *identity;
 	filter->layer_count = layer_count;
-	for (size_t i = 0; i < layer_count; i++) {
-		struct layer *layer = &filter->layers[i];
-
-		layer->params = layers[i];
-		layer->bytes = layers[i].m / 8;
-		layer->kernel = kernel_choose(&layers[i], machine);
-		if (layers[i].layout == SKETCH_BLOCKED) {
-			layer->lines = layers[i].m / SKETCH_BLOCK_BITS / layers[i].g;
-			layer->per_line = layers[i].k / layers[i].g;
-		}
-	}
+	for (size_t i = 0; i < layer_count; i++)
+		layer_begin(&filter->layers[i], &layers[i]);
 	return filter;
 }
 
@@ -71,8 +82,8 @@ static enum sketch_status check_identity(const struct sketch_identity *identity,
 	return SKETCH_OK;
 }
 
-/* The bytes that all layers take; each is below 2^60, so 64 of them can wrap. */
-static uint64_t payload_of(const struct sketch_params *layers, size_t layer_count)
+/* Each layer is below 2^60 bytes, so 64 of them can wrap. */
+uint64_t params_payload(const struct sketch_params *layers, size_t layer_count)
 {
 	uint64_t total = 0;
 
@@ -96,7 +107,7 @@ enum sketch_status sketch_bloom_new(struct sketch_bloom **filter,
 		status = sketch_params_check(&layers[i], error);
 	if (status != SKETCH_OK)
 		return status;
-	bytes = payload_of(layers, layer_count);
+	bytes = params_payload(layers, layer_count);
 	if (bytes > budget || bytes > SIZE_MAX / 2)
 		return error_set(error, SKETCH_NO_MEMORY,
 				 "needs %" PRIu64 " bytes of memory, and %" PRIu64
@@ -106,17 +117,15 @@ enum sketch_status sketch_bloom_new(struct sketch_bloom **filter,
 	if (made == NULL)
 		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
 	made->writable = true;
+	made->budget = budget;
 	for (size_t i = 0; i < layer_count; i++) {
-		struct layer *layer = &made->layers[i];
-
-		if (!region_new(&layer->own, (size_t)layer->bytes)) {
+		if (!layer_allocate(&made->layers[i])) {
 			sketch_bloom_free(made);
 			return error_set(error, SKETCH_NO_MEMORY,
 					 "needs %" PRIu64 " bytes of memory, and the system "
 					 "refuses them",
 					 bytes);
 		}
-		layer->bits = layer->own.data;
 	}
 	*filter = made;
 	return SKETCH_OK;
@@ -301,69 +310,95 @@ static const char *layout_name(enum sketch_layout layout)
 	return layout == SKETCH_CLASSIC ? "classic" : "blocked";
 }
 
+static enum sketch_status compare_params(const struct sketch_params *p,
+					 const struct sketch_params *q, struct sketch_error *error)
+{
+	if (p->layout != q->layout)
+		return error_set(error, SKETCH_MISMATCH, "layout differs: %s and %s",
+				 layout_name(p->layout), layout_name(q->layout));
+	if (p->m != q->m)
+		return differ(error, "m", p->m, q->m);
+	if (p->k != q->k)
+		return differ(error, "k", p->k, q->k);
+	if (p->g != q->g)
+		return differ(error, "g", p->g, q->g);
+	return SKETCH_OK;
+}
+
 enum sketch_status sketch_bloom_compatible(const struct sketch_bloom *a,
 					   const struct sketch_bloom *b,
 					   struct sketch_error *error)
 {
-	if (a->identity.family != b->identity.family)
-		return differ(error, "hash family", a->identity.family, b->identity.family);
-	if (a->identity.seed != b->identity.seed)
-		return differ(error, "seed", a->identity.seed, b->identity.seed);
-	if (a->identity.transforms != b->identity.transforms)
+	static const char *const arrangements[] = { "one filter of fixed size", "a growing one",
+						    "one with a window" };
+	const struct sketch_identity *p = &a->identity, *q = &b->identity;
+
+	if (p->arrangement != q->arrangement)
+		return error_set(error, SKETCH_MISMATCH, "arrangement differs: %s and %s",
+				 arrangements[p->arrangement], arrangements[q->arrangement]);
+	if (p->arrangement == SKETCH_WINDOW)
+		return error_set(error, SKETCH_MISMATCH,
+				 "filters with a window cannot be joined: their times differ");
+	if (p->family != q->family)
+		return differ(error, "hash family", p->family, q->family);
+	if (p->seed != q->seed)
+		return differ(error, "seed", p->seed, q->seed);
+	if (p->transforms != q->transforms)
 		return error_set(error, SKETCH_MISMATCH,
 				 "ignore-case differs: only one of the two folds its keys");
-	if (a->identity.arrangement != b->identity.arrangement)
-		return differ(error, "arrangement", a->identity.arrangement,
-			      b->identity.arrangement);
-	if (a->layer_count != b->layer_count)
-		return differ(error, "number of layers", a->layer_count, b->layer_count);
-	for (size_t i = 0; i < a->layer_count; i++) {
-		const struct sketch_params *p = &a->layers[i].params, *q = &b->layers[i].params;
+	/* Ladders that begin alike go on alike. */
+	return compare_params(&a->layers[0].params, &b->layers[0].params, error);
+}
 
-		if (p->layout != q->layout)
-			return error_set(error, SKETCH_MISMATCH, "layout differs: %s and %s",
-					 layout_name(p->layout), layout_name(q->layout));
-		if (p->m != q->m)
-			return differ(error, "m", p->m, q->m);
-		if (p->k != q->k)
-			return differ(error, "k", p->k, q->k);
-		if (p->g != q->g)
-			return differ(error, "g", p->g, q->g);
-	}
-	return SKETCH_OK;
+static void join_bits(struct layer *into, const struct layer *from)
+{
+	for (uint64_t at = 0; at < into->bytes; at++)
+		into->bits[at] |= from->bits[at];
 }
 
 enum sketch_status sketch_bloom_union(struct sketch_bloom *into, struct sketch_bloom *from,
 				      struct sketch_error *error)
 {
 	enum sketch_status status = sketch_bloom_compatible(into, from, error);
-	uint64_t records;
 
 	if (status == SKETCH_OK)
 		status = sketch_bloom_verify(from, error);
+	if (status == SKETCH_OK && into->identity.arrangement == SKETCH_LADDER)
+		status = ladder_join(into, from, error);
+	else if (status == SKETCH_OK)
+		join_bits(&into->layers[0], &from->layers[0]);
 	if (status != SKETCH_OK)
 		return status;
-	if (__builtin_add_overflow(into->records, from->records, &records))
-		return error_set(error, SKETCH_RANGE, "more than 2^64 records in all");
-	for (size_t i = 0; i < into->layer_count; i++) {
-		uint8_t *to = into->layers[i].bits;
-		const uint8_t *bits = from->layers[i].bits;
-
-		for (uint64_t at = 0; at < into->layers[i].bytes; at++)
-			to[at] |= bits[at];
-	}
-	into->records = records;
+	if (__builtin_add_overflow(into->records, from->records, &into->records))
+		into->records = UINT64_MAX;
 	return SKETCH_OK;
 }
 
 /* -------------------------------------------------------------------- state */
 
-static uint64_t count_ones(const uint8_t *bits, uint64_t bytes)
+/* Compiled for processors that count bits by themselves, where there are such. */
+#if defined(__x86_64__) && !defined(SKETCH_PORTABLE)
+static __attribute__((target("popcnt"))) uint64_t count_ones_popcnt(const uint8_t *bits,
+								    uint64_t bytes)
 {
 	uint64_t ones = 0;
 
 	for (uint64_t at = 0; at < bytes; at += 8)
 		ones += (uint64_t)__builtin_popcountll(load_u64(bits + at));
+	return ones;
+}
+#endif
+
+uint64_t layer_count_ones(const struct layer *layer)
+{
+	uint64_t ones = 0;
+
+#if defined(__x86_64__) && !defined(SKETCH_PORTABLE)
+	if (__builtin_cpu_supports("popcnt"))
+		return count_ones_popcnt(layer->bits, layer->bytes);
+#endif
+	for (uint64_t at = 0; at < layer->bytes; at += 8)
+		ones += (uint64_t)__builtin_popcountll(load_u64(layer->bits + at));
 	return ones;
 }
 
@@ -423,15 +458,18 @@ enum sketch_status sketch_bloom_state(struct sketch_bloom *filter, size_t layer,
 	if (status != SKETCH_OK)
 		return status;
 	if (params->layout == SKETCH_CLASSIC) {
-		s.ones = count_ones(l->bits, l->bytes);
+		s.ones = layer_count_ones(l);
 		s.rate = power((double)s.ones / (double)params->m, params->k);
 	} else {
 		s.rate = blocked_rate(l, &s.ones);
 	}
 	s.fill = (double)s.ones / (double)params->m;
 	s.distinct = sketch_distinct(params, s.ones);
-	s.past_capacity = s.fill > sketch_fill_expected(params, params->n) +
-					   4 * sketch_fill_deviation(params, params->n);
+	/* Half a bit more, for where the deviation is 0 and the expectation rounded. */
+	s.past_capacity = (double)s.ones > (sketch_fill_expected(params, params->n) +
+					    4 * sketch_fill_deviation(params, params->n)) *
+							   (double)params->m +
+						   0.5;
 	*state = s;
 	return SKETCH_OK;
 }

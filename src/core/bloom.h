@@ -15,12 +15,18 @@
 
 struct layer {
 	struct sketch_params params;
+	uint64_t records, stamp; /* of a generation; else 0 */
 	uint8_t *bits;
 	uint64_t bytes;   /* m / 8 */
 	uint64_t lines;   /* blocked: lines in each of the g segments */
 	uint32_t per_line; /* blocked: k / g */
 	const struct kernel *kernel;
 	struct region own; /* where bits are not part of an image */
+	/* The last layer of a ladder: it is full with this many bits set; so many
+	 * keys can be added before they must be counted again; and how many are set,
+	 * where `counted`. */
+	uint64_t full_at, safe_keys, ones;
+	bool counted;
 	/* Of a mapped file: the sums of its chunks, and which were found right. */
 	const uint8_t *sums;
 	uint64_t *verified;
@@ -48,15 +54,34 @@ const struct kernel *kernel_choose(const struct sketch_params *params,
 struct sketch_bloom {
 	struct sketch_identity identity;
 	uint64_t records;
+	uint64_t budget; /* bytes that all layers may take */
+	struct sketch_window window; /* where the arrangement is one; stamp and records
+	                              * of each generation are in its layer */
 	bool writable;
 	struct region image; /* the file that the layers' bits lie in, if any */
 	size_t layer_count;
-	struct layer layers[];
+	struct layer layers[]; /* SKETCH_MAX_LAYERS in a ladder, which may grow */
 };
+
+/* Sets what follows from its parameters in a layer without bits. */
+void layer_begin(struct layer *layer, const struct sketch_params *params);
+
+/* Takes zeroed memory for the bits of a layer; false where there is none. */
+bool layer_allocate(struct layer *layer);
+
+/* The number of bits set. */
+uint64_t layer_count_ones(const struct layer *layer);
+
+/* The bytes that all layers take; UINT64_MAX where that is no number. */
+uint64_t params_payload(const struct sketch_params *layers, size_t layer_count);
 
 /* A filter whose layers have parameters but no bits yet; NULL without memory. */
 struct sketch_bloom *bloom_frame(const struct sketch_identity *identity,
 				 const struct sketch_params *layers, size_t layer_count);
+
+/* Makes `into` hold the layers of both ladders; on failure it is as before. */
+enum sketch_status ladder_join(struct sketch_bloom *into, const struct sketch_bloom *from,
+			       struct sketch_error *error);
 
 /* Verifies one chunk of a mapped layer, unless it was. */
 enum sketch_status layer_verify_chunk(struct layer *layer, size_t index, uint64_t chunk,

@@ -96,8 +96,8 @@ static enum sketch_status check_header(const uint8_t *bytes, const struct format
 				 header->sections, FORMAT_MAX_SECTIONS);
 	if (header->transforms & ~SKETCH_FOLD_ASCII)
 		return refuse_field("key transform", header->transforms, "0 and 1", sound, error);
-	if (header->arrangement > SKETCH_LADDER)
-		return refuse_field("arrangement of layers", header->arrangement, "0 and 1", sound,
+	if (header->arrangement > SKETCH_WINDOW)
+		return refuse_field("arrangement of layers", header->arrangement, "0 to 2", sound,
 				    error);
 	if (!all_zero(header->seed + 4, 12) ||
 	    load_u64(bytes + 56) != format_fingerprint(header->seed))
@@ -233,8 +233,8 @@ void format_encode_section(uint8_t *bytes, const struct format_section *section)
 
 /* ------------------------------------------------------------------- layer */
 
-enum sketch_status format_decode_layer(const uint8_t *bytes, struct sketch_params *params,
-				       struct sketch_error *error)
+enum sketch_status format_decode_layer(const uint8_t *bytes, bool in_window,
+				       struct format_layer *layer, struct sketch_error *error)
 {
 	struct sketch_params p;
 	struct sketch_error reason;
@@ -250,17 +250,18 @@ enum sketch_status format_decode_layer(const uint8_t *bytes, struct sketch_param
 	p.m = load_u64(bytes + 16);
 	p.n = load_u64(bytes + 24);
 	memcpy(&p.p, &rate, sizeof p.p);
-	/* Generations are a matter of windows, which are not read yet. */
-	if (load_u32(bytes + 12) != 0 || !all_zero(bytes + 40, 24))
+	if (load_u32(bytes + 12) != 0 || load_u64(bytes + 56) != 0 ||
+	    (!in_window && !all_zero(bytes + 40, 16)))
 		return error_set(error, SKETCH_DAMAGED, "damaged: reserved bytes are not 0");
 	if (sketch_params_check(&p, &reason) != SKETCH_OK)
 		return error_set(error, SKETCH_DAMAGED, "damaged: %s", reason.text);
-	*params = p;
+	*layer = (struct format_layer){ p, load_u64(bytes + 40), load_u64(bytes + 48) };
 	return SKETCH_OK;
 }
 
-void format_encode_layer(uint8_t *bytes, const struct sketch_params *params)
+void format_encode_layer(uint8_t *bytes, const struct format_layer *layer)
 {
+	const struct sketch_params *params = &layer->params;
 	uint64_t rate;
 
 	memset(bytes, 0, FORMAT_LAYER_BYTES);
@@ -271,4 +272,42 @@ void format_encode_layer(uint8_t *bytes, const struct sketch_params *params)
 	store_u64(bytes + 16, params->m);
 	store_u64(bytes + 24, params->n);
 	store_u64(bytes + 32, rate);
+	store_u64(bytes + 40, layer->records);
+	store_u64(bytes + 48, layer->stamp);
+}
+
+/* ------------------------------------------------------------------ window */
+
+enum sketch_status format_decode_window(const uint8_t *bytes, size_t layers,
+					struct sketch_window *window,
+					struct sketch_error *error)
+{
+	uint32_t unit = load_u32(bytes), generations = load_u32(bytes + 4);
+	uint64_t span = load_u64(bytes + 8), landmark = load_u64(bytes + 16);
+
+	if (unit != SKETCH_WINDOW_RECORDS && unit != SKETCH_WINDOW_NANOSECONDS)
+		return error_set(error, SKETCH_UNSUPPORTED,
+				 "window unit %" PRIu32 " is not supported (this reads 1 and 2)",
+				 unit);
+	if (generations != layers || span == 0 || !all_zero(bytes + 32, 32) ||
+	    (unit == SKETCH_WINDOW_RECORDS && landmark != 0))
+		return error_set(error, SKETCH_DAMAGED,
+				 "damaged: a window of %" PRIu32 " generations of %" PRIu64
+				 " in %zu layers",
+				 generations, span, layers);
+	window->unit = (enum sketch_window_unit)unit;
+	window->span = span;
+	window->landmark = (int64_t)landmark;
+	window->stamp = load_u64(bytes + 24);
+	return SKETCH_OK;
+}
+
+void format_encode_window(uint8_t *bytes, size_t layers, const struct sketch_window *window)
+{
+	memset(bytes, 0, FORMAT_WINDOW_BYTES);
+	store_u32(bytes, (uint32_t)window->unit);
+	store_u32(bytes + 4, (uint32_t)layers);
+	store_u64(bytes + 8, window->span);
+	store_u64(bytes + 16, (uint64_t)window->landmark);
+	store_u64(bytes + 24, window->stamp);
 }

@@ -10,6 +10,7 @@
  *   | section table      |  32 bytes a section
  *   +--------------------+ then, each at the next multiple of 64, in table order:
  *   | LAYER 0 .. L-1     |  64 bytes each
+ *   | WINDOW 0           |  64 bytes, where the arrangement is a window
  *   | SUMS 0 .. L-1      |  4 bytes for every 64 KiB chunk of BITS
  *   | BITS 0 .. L-1      |  m/8 bytes each
  *   +--------------------+ file length: the end of the last section, unpadded
@@ -61,6 +62,15 @@
  *       48      8  generation stamp (windows), else 0
  *       56      8  0
  *
+ * WINDOW
+ *        0      4  unit: 1 records, 2 nanoseconds
+ *        4      4  generations: the number of layers, whose stamps ascend
+ *        8      8  span of a generation, at least 1
+ *       16      8  landmark, i64: when stamp 0 began, in nanoseconds after
+ *                    1970-01-01 00:00:00 UTC; 0 for unit 1
+ *       24      8  stamp of the current generation: that of the last layer
+ *       32     32  0
+ *
  * BITS: bit i of the layer is bit i mod 8 (1 << (i % 8)) of byte i / 8.
  *
  * Chunks: bytes 0..65535 of the section, 65536..131071, ...; the last one may
@@ -79,6 +89,7 @@
 #define FORMAT_HEADER_BYTES 128u
 #define FORMAT_ENTRY_BYTES 32u
 #define FORMAT_LAYER_BYTES 64u
+#define FORMAT_WINDOW_BYTES 64u
 #define FORMAT_ALIGNMENT 64u
 #define FORMAT_CHUNK_BYTES 65536u
 #define FORMAT_MAX_SECTIONS 1024u
@@ -145,12 +156,25 @@ enum sketch_status format_decode_table(const uint8_t *bytes, const struct format
 				       struct format_section *sections,
 				       struct sketch_error *error);
 
-/* Reads a LAYER section. */
-enum sketch_status format_decode_layer(const uint8_t *bytes, struct sketch_params *params,
-				       struct sketch_error *error);
+/* What a LAYER section says. */
+struct format_layer {
+	struct sketch_params params;
+	uint64_t records, stamp; /* of a generation; else 0 */
+};
+
+/* Reads a LAYER section; only a window's may have records and a stamp. */
+enum sketch_status format_decode_layer(const uint8_t *bytes, bool in_window,
+				       struct format_layer *layer, struct sketch_error *error);
+
+/* Reads a WINDOW section for a filter of so many layers; window->records is left
+ * as it is. */
+enum sketch_status format_decode_window(const uint8_t *bytes, size_t layers,
+					struct sketch_window *window,
+					struct sketch_error *error);
 
 void format_encode_header(uint8_t *bytes, const struct format_header *header);
 void format_encode_section(uint8_t *bytes, const struct format_section *section);
-void format_encode_layer(uint8_t *bytes, const struct sketch_params *params);
+void format_encode_layer(uint8_t *bytes, const struct format_layer *layer);
+void format_encode_window(uint8_t *bytes, size_t layers, const struct sketch_window *window);
 
 #endif

@@ -19,55 +19,82 @@
 
 /* ------------------------------------------------------------------ parsing */
 
-/* The sections of a filter by layer: the table holds all LAYER sections, then all
- * SUMS, then all BITS, each by ascending index; then those that may be ignored. */
+/* The sections of a filter by layer: the table holds all LAYER sections, then
+ * WINDOW where there is one, then all SUMS, then all BITS, each by ascending index;
+ * then those that may be ignored. */
 struct parts {
 	size_t layers;
-	const struct format_section *layer, *sums, *bits;
+	const struct format_section *layer, *window, *sums, *bits;
 };
+
+/* What section i of a filter with that many layers must be; type 0 behind all. */
+static struct format_section expected_section(size_t i, size_t layers, bool has_window)
+{
+	struct format_section section = { .index = (uint32_t)i };
+
+	if (i < layers) {
+		section.type = FORMAT_LAYER;
+	} else if (has_window && i == layers) {
+		section.type = FORMAT_WINDOW;
+		section.index = 0;
+	} else {
+		i -= layers + has_window;
+		section.type = i < layers ? FORMAT_SUMS : i < 2 * layers ? FORMAT_BITS : 0;
+		section.index = (uint32_t)(i % layers);
+	}
+	return section;
+}
 
 static enum sketch_status refuse_section(const struct format_section *section,
 					 struct sketch_error *error)
 {
-	if (section->type >= FORMAT_LAYER && section->type <= FORMAT_BITS)
+	if ((section->type >= FORMAT_LAYER && section->type <= FORMAT_BITS) ||
+	    section->type == FORMAT_WINDOW)
 		return error_set(error, SKETCH_DAMAGED,
 				 "damaged: section of type %" PRIu32 ", index %" PRIu32
 				 " out of order, missing or double",
 				 section->type, section->index);
 	return error_set(error, SKETCH_UNSUPPORTED,
 			 "sections of type %" PRIu32
-			 " are not supported in a Bloom filter (this reads 1 to 3)",
+			 " are not supported in a Bloom filter (this reads 1 to 3, and 7)",
 			 section->type);
 }
 
 static enum sketch_status sort_sections(struct parts *parts, const struct format_section *sections,
-					size_t count, struct sketch_error *error)
+					const struct format_header *header,
+					struct sketch_error *error)
 {
-	size_t layers = 0;
+	bool has_window = header->arrangement == SKETCH_WINDOW;
+	size_t count = header->sections, layers = 0, needed;
 
 	while (layers < count && sections[layers].type == FORMAT_LAYER)
 		layers++;
 	if (layers < 1 || layers > SKETCH_MAX_LAYERS)
 		return error_set(error, SKETCH_DAMAGED, "damaged: %zu layers (1 to %d are possible)",
 				 layers, SKETCH_MAX_LAYERS);
-	for (size_t i = 0; i < count || i < 3 * layers; i++) {
+	needed = 3 * layers + has_window;
+	for (size_t i = 0; i < count; i++) {
 		const struct format_section *section = &sections[i];
+		struct format_section expected = expected_section(i, layers, has_window);
 
-		if (i == count)
-			return error_set(error, SKETCH_DAMAGED,
-					 "damaged: %zu layers, and a section is missing", layers);
-		if (i < 3 * layers ? section->type != FORMAT_LAYER + i / layers ||
-					     section->index != i % layers :
-				     section->type < FORMAT_TYPE_IGNORABLE)
+		if (i < needed ? section->type != expected.type ||
+					 section->index != expected.index :
+				 section->type < FORMAT_TYPE_IGNORABLE)
 			return refuse_section(section, error);
 	}
-	*parts = (struct parts){ layers, sections, sections + layers, sections + 2 * layers };
+	if (count < needed)
+		return error_set(error, SKETCH_DAMAGED,
+				 "damaged: %zu layers, and a section is missing", layers);
+	*parts = (struct parts){ layers, sections, sections + layers,
+				 sections + layers + has_window,
+				 sections + 2 * layers + has_window };
 	return SKETCH_OK;
 }
 
 /* Checks one layer's sections against its parameters. */
 static enum sketch_status check_layer(const uint8_t *image, const struct parts *parts, size_t i,
-				      struct sketch_params *params, struct sketch_error *error)
+				      bool in_window, struct format_layer *decoded,
+				      struct sketch_error *error)
 {
 	const struct format_section *layer = &parts->layer[i], *sums = &parts->sums[i],
 				    *bits = &parts->bits[i];
@@ -77,14 +104,14 @@ static enum sketch_status check_layer(const uint8_t *image, const struct parts *
 	    sketch_crc32c(0, image + layer->offset, FORMAT_LAYER_BYTES) != layer->sum)
 		return error_set(error, SKETCH_DAMAGED,
 				 "damaged: checksum or length of the parameters of layer %zu", i);
-	status = format_decode_layer(image + layer->offset, params, error);
+	status = format_decode_layer(image + layer->offset, in_window, decoded, error);
 	if (status != SKETCH_OK)
 		return status;
-	if (bits->length != params->m / 8 || sums->length != 4 * format_chunks(bits->length))
+	if (bits->length != decoded->params.m / 8 || sums->length != 4 * format_chunks(bits->length))
 		return error_set(error, SKETCH_DAMAGED,
 				 "damaged: layer %zu of %" PRIu64 " bits has %" PRIu64
 				 " bytes of bits, %" PRIu64 " of checksums",
-				 i, params->m, bits->length, sums->length);
+				 i, decoded->params.m, bits->length, sums->length);
 	if (sketch_crc32c(0, image + sums->offset, (size_t)sums->length) != sums->sum ||
 	    bits->sum != sums->sum)
 		return error_set(error, SKETCH_DAMAGED,
@@ -108,38 +135,81 @@ static enum sketch_status attach_layer(struct layer *layer, uint8_t *image,
 	return SKETCH_OK;
 }
 
+/* Reads the WINDOW section: generations are alike, their stamps ascend, and the last
+ * is the current one. */
+static enum sketch_status check_window(const uint8_t *image, const struct parts *parts,
+				       const struct format_layer *layers,
+				       struct sketch_window *window, struct sketch_error *error)
+{
+	const struct format_section *section = parts->window;
+	const uint8_t *bytes = image + section->offset;
+	const struct format_layer *last = &layers[parts->layers - 1];
+	enum sketch_status status;
+
+	if (section->length != FORMAT_WINDOW_BYTES ||
+	    sketch_crc32c(0, bytes, FORMAT_WINDOW_BYTES) != section->sum)
+		return error_set(error, SKETCH_DAMAGED, "damaged: checksum of the window is wrong");
+	status = format_decode_window(bytes, parts->layers, window, error);
+	if (status != SKETCH_OK)
+		return status;
+	window->records = last->records;
+	for (size_t i = 1; i < parts->layers; i++) {
+		if (layers[i].stamp <= layers[i - 1].stamp ||
+		    layers[i].params.m != layers[0].params.m)
+			return error_set(error, SKETCH_DAMAGED,
+					 "damaged: the generations of the window do not follow "
+					 "each other");
+	}
+	if (last->stamp != window->stamp ||
+	    (window->unit == SKETCH_WINDOW_RECORDS && window->records > window->span))
+		return error_set(error, SKETCH_DAMAGED,
+				 "damaged: the window's current generation is not its last");
+	return SKETCH_OK;
+}
+
+/* The filter that the sections describe. */
 static enum sketch_status build(struct sketch_bloom **filter, const struct format_header *header,
 				const struct parts *parts, uint8_t *image,
 				struct sketch_error *error)
 {
+	struct format_layer layers[SKETCH_MAX_LAYERS];
 	struct sketch_params params[SKETCH_MAX_LAYERS];
+	struct sketch_window window = { 0 };
 	struct sketch_identity identity = {
 		.family = header->family,
 		.transforms = header->transforms,
 		.seed = load_u32(header->seed),
 		.arrangement = (enum sketch_arrangement)header->arrangement,
 	};
+	bool in_window = identity.arrangement == SKETCH_WINDOW;
+	enum sketch_status status = SKETCH_OK;
 	struct sketch_bloom *made;
 
-	for (size_t i = 0; i < parts->layers; i++) {
-		enum sketch_status status = check_layer(image, parts, i, &params[i], error);
-		if (status != SKETCH_OK)
-			return status;
-	}
 	if (identity.arrangement == SKETCH_SINGLE && parts->layers != 1)
 		return error_set(error, SKETCH_DAMAGED, "damaged: %zu layers in arrangement %d",
 				 parts->layers, (int)identity.arrangement);
+	for (size_t i = 0; i < parts->layers && status == SKETCH_OK; i++) {
+		status = check_layer(image, parts, i, in_window, &layers[i], error);
+		params[i] = layers[i].params;
+	}
+	if (status == SKETCH_OK && in_window)
+		status = check_window(image, parts, layers, &window, error);
+	if (status != SKETCH_OK)
+		return status;
 	made = bloom_frame(&identity, params, parts->layers);
 	if (made == NULL)
 		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
 	made->records = header->records;
-	for (size_t i = 0; i < parts->layers; i++) {
-		enum sketch_status status = attach_layer(&made->layers[i], image, &parts->sums[i],
-							 &parts->bits[i], error);
-		if (status != SKETCH_OK) {
-			sketch_bloom_free(made);
-			return status;
-		}
+	made->window = window;
+	for (size_t i = 0; i < parts->layers && status == SKETCH_OK; i++) {
+		status = attach_layer(&made->layers[i], image, &parts->sums[i], &parts->bits[i],
+				      error);
+		made->layers[i].records = layers[i].records;
+		made->layers[i].stamp = layers[i].stamp;
+	}
+	if (status != SKETCH_OK) {
+		sketch_bloom_free(made);
+		return status;
 	}
 	*filter = made;
 	return SKETCH_OK;
@@ -158,7 +228,7 @@ static enum sketch_status parse(struct sketch_bloom **filter, const struct forma
 		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
 	status = format_decode_table(image, header, sections, error);
 	if (status == SKETCH_OK)
-		status = sort_sections(&parts, sections, header->sections, error);
+		status = sort_sections(&parts, sections, header, error);
 	if (status == SKETCH_OK)
 		status = build(filter, header, &parts, image, error);
 	free(sections);
@@ -307,6 +377,7 @@ enum sketch_status sketch_bloom_read(struct sketch_bloom **filter, int fd,
 	}
 	read->image = image;
 	read->writable = access == SKETCH_WRITABLE;
+	read->budget = budget;
 	lazy = access == SKETCH_READ && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 	if (!lazy)
 		status = sketch_bloom_verify(read, error);
@@ -337,25 +408,52 @@ static enum sketch_status write_fully(int fd, const uint8_t *bytes, uint64_t len
 	return SKETCH_OK;
 }
 
-/* Where each section goes; returns the length of the file. */
-static uint64_t place_sections(const struct sketch_bloom *filter, struct format_section *sections)
+/* The sections of a file to be written. */
+struct plan {
+	size_t count;
+	struct format_section sections[3 * SKETCH_MAX_LAYERS + 1];
+	struct parts parts;
+	uint64_t length; /* of the file */
+};
+
+static uint64_t section_length(const struct sketch_bloom *filter,
+			       const struct format_section *section)
 {
-	size_t count = filter->layer_count;
-	uint64_t end = FORMAT_HEADER_BYTES + 3 * count * FORMAT_ENTRY_BYTES;
+	uint64_t bytes = filter->layers[section->index].bytes;
 
-	for (size_t i = 0; i < 3 * count; i++) {
-		const struct layer *layer = &filter->layers[i % count];
-		struct format_section *section = &sections[i];
+	switch (section->type) {
+	case FORMAT_LAYER:
+		return FORMAT_LAYER_BYTES;
+	case FORMAT_WINDOW:
+		return FORMAT_WINDOW_BYTES;
+	case FORMAT_SUMS:
+		return 4 * format_chunks(bytes);
+	default:
+		return bytes;
+	}
+}
 
-		section->type = i < count ? FORMAT_LAYER : i < 2 * count ? FORMAT_SUMS : FORMAT_BITS;
-		section->index = (uint32_t)(i % count);
+/* Decides where each section goes. */
+static void place_sections(const struct sketch_bloom *filter, struct plan *plan)
+{
+	size_t layers = filter->layer_count;
+	bool has_window = filter->identity.arrangement == SKETCH_WINDOW;
+	uint64_t end;
+
+	plan->count = 3 * layers + has_window;
+	end = FORMAT_HEADER_BYTES + plan->count * FORMAT_ENTRY_BYTES;
+	for (size_t i = 0; i < plan->count; i++) {
+		struct format_section *section = &plan->sections[i];
+
+		*section = expected_section(i, layers, has_window);
 		section->offset = format_align(end);
-		section->length = section->type == FORMAT_LAYER ? FORMAT_LAYER_BYTES :
-				  section->type == FORMAT_SUMS ? 4 * format_chunks(layer->bytes) :
-								 layer->bytes;
+		section->length = section_length(filter, section);
 		end = section->offset + section->length;
 	}
-	return end;
+	plan->parts = (struct parts){ layers, plan->sections, plan->sections + layers,
+				      plan->sections + layers + has_window,
+				      plan->sections + 2 * layers + has_window };
+	plan->length = end;
 }
 
 static void sum_chunks(const struct layer *layer, uint8_t *sums)
@@ -368,38 +466,48 @@ static void sum_chunks(const struct layer *layer, uint8_t *sums)
 	}
 }
 
-/* Everything of a file that comes before the first bits, into `bytes`. */
-static void encode_front(const struct sketch_bloom *filter, struct format_section *sections,
-			 uint64_t file_length, uint8_t *bytes)
+/* One layer's sections but for the bits themselves, and all their checksums. */
+static void encode_layer(const struct layer *layer, struct plan *plan, size_t i, uint8_t *bytes)
 {
-	size_t count = filter->layer_count;
+	struct format_section *entry = &plan->sections[i];
+	struct format_section *sums = &plan->sections[plan->parts.sums - plan->sections + (long)i];
+	struct format_section *bits = &plan->sections[plan->parts.bits - plan->sections + (long)i];
+	struct format_layer fields = { layer->params, layer->records, layer->stamp };
+
+	format_encode_layer(bytes + entry->offset, &fields);
+	entry->sum = sketch_crc32c(0, bytes + entry->offset, FORMAT_LAYER_BYTES);
+	sum_chunks(layer, bytes + sums->offset);
+	sums->sum = sketch_crc32c(0, bytes + sums->offset, (size_t)sums->length);
+	bits->sum = sums->sum;
+}
+
+/* Everything of a file that comes before the first bits, into `bytes`. */
+static void encode_front(const struct sketch_bloom *filter, struct plan *plan, uint8_t *bytes)
+{
+	size_t layers = filter->layer_count;
 	uint8_t *table = bytes + FORMAT_HEADER_BYTES;
 	struct format_header header = {
 		.version = FORMAT_VERSION,
 		.kind = SKETCH_KIND_BLOOM,
-		.length = file_length,
-		.sections = (uint32_t)(3 * count),
+		.length = plan->length,
+		.sections = (uint32_t)plan->count,
 		.family = filter->identity.family,
 		.transforms = filter->identity.transforms,
 		.arrangement = (uint32_t)filter->identity.arrangement,
 		.records = filter->records,
 	};
 
-	for (size_t i = 0; i < count; i++) {
-		const struct layer *layer = &filter->layers[i];
-		uint8_t *params = bytes + sections[i].offset;
-		uint8_t *sums = bytes + sections[count + i].offset;
+	for (size_t i = 0; i < layers; i++)
+		encode_layer(&filter->layers[i], plan, i, bytes);
+	if (filter->identity.arrangement == SKETCH_WINDOW) {
+		struct format_section *window = &plan->sections[layers];
 
-		format_encode_layer(params, &layer->params);
-		sections[i].sum = sketch_crc32c(0, params, FORMAT_LAYER_BYTES);
-		sum_chunks(layer, sums);
-		sections[count + i].sum =
-			sketch_crc32c(0, sums, (size_t)sections[count + i].length);
-		sections[2 * count + i].sum = sections[count + i].sum;
+		format_encode_window(bytes + window->offset, layers, &filter->window);
+		window->sum = sketch_crc32c(0, bytes + window->offset, FORMAT_WINDOW_BYTES);
 	}
-	for (size_t i = 0; i < 3 * count; i++)
-		format_encode_section(table + i * FORMAT_ENTRY_BYTES, &sections[i]);
-	header.table_sum = sketch_crc32c(0, table, 3 * count * FORMAT_ENTRY_BYTES);
+	for (size_t i = 0; i < plan->count; i++)
+		format_encode_section(table + i * FORMAT_ENTRY_BYTES, &plan->sections[i]);
+	header.table_sum = sketch_crc32c(0, table, plan->count * FORMAT_ENTRY_BYTES);
 	store_u32(header.seed, filter->identity.seed);
 	format_encode_header(bytes, &header);
 }
@@ -408,21 +516,22 @@ enum sketch_status sketch_bloom_write(struct sketch_bloom *filter, int fd,
 				      struct sketch_error *error)
 {
 	static const uint8_t zeros[FORMAT_ALIGNMENT];
-	struct format_section sections[3 * SKETCH_MAX_LAYERS] = { 0 };
-	const struct format_section *bits = &sections[2 * filter->layer_count];
-	uint64_t length, end;
+	struct plan plan = { 0 };
 	enum sketch_status status = sketch_bloom_verify(filter, error);
+	const struct format_section *bits;
 	uint8_t *front;
+	uint64_t end;
 
 	if (status != SKETCH_OK)
 		return status;
-	length = place_sections(filter, sections);
-	front = calloc(1, (size_t)bits[0].offset);
+	place_sections(filter, &plan);
+	bits = plan.parts.bits;
+	end = bits[0].offset;
+	front = calloc(1, (size_t)end);
 	if (front == NULL)
 		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
-	encode_front(filter, sections, length, front);
-	status = write_fully(fd, front, bits[0].offset, error);
-	end = bits[0].offset;
+	encode_front(filter, &plan, front);
+	status = write_fully(fd, front, end, error);
 	for (size_t i = 0; i < filter->layer_count && status == SKETCH_OK; i++) {
 		status = write_fully(fd, zeros, bits[i].offset - end, error);
 		if (status == SKETCH_OK)

@@ -105,16 +105,15 @@ static double next_by_words(struct occupancy *line)
 static double next_by_chain(struct occupancy *line)
 {
 	double *covered = line->covered;
-	double hit = 0;
+	double chance = 0;
 
 	for (uint32_t ball = 0; ball < line->hashes; ball++) {
 		for (uint32_t d = line->hashes; d > 0; d--)
-			covered[d] = covered[d] * ((BITS - d) / BITS) +
-				     covered[d - 1] * (d / BITS);
+			covered[d] = covered[d] * ((BITS - d) / BITS) + covered[d - 1] * (d / BITS);
 	}
 	for (uint32_t d = 1; d <= line->hashes; d++)
-		hit += line->distinct[d] * covered[d];
-	return minimum(hit, 1);
+		chance += line->distinct[d] * covered[d];
+	return minimum(chance, 1);
 }
 
 /* hit(keys); 1 where the line is taken to be full. */
@@ -126,8 +125,8 @@ static double hit(struct occupancy *line, double keys)
 		return 1;
 	x = (uint32_t)keys;
 	for (; line->known <= x; line->known++)
-		line->hit[line->known] = line->hashes == OCCUPANCY_WORDS ?
-					 next_by_words(line) : next_by_chain(line);
+		line->hit[line->known] =
+			line->hashes == OCCUPANCY_WORDS ? next_by_words(line) : next_by_chain(line);
 	return line->hit[x];
 }
 

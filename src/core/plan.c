@@ -33,6 +33,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "error.h"
 #include "portable.h"
 
 #ifdef __clang__
@@ -134,8 +135,8 @@ static bool find_missing(struct plan *plan, double bits_per_key)
 		return units != 0;
 	}
 	found->m = plan->want.m - plan->want.m % unit;
-	too_many = least_that(plan, keys_break_rate, (double)found->m / bits_per_key,
-			      MOST_KEYS + 1);
+	too_many =
+		least_that(plan, keys_break_rate, (double)found->m / bits_per_key, MOST_KEYS + 1);
 	found->n = too_many == 0 ? MOST_KEYS : too_many - 1;
 	return found->n != 0;
 }
@@ -184,7 +185,9 @@ static double line_load(struct plan *plan, uint32_t hashes)
 	while (occupancy_rate(line, PLENTY, PLENTY / low) > plan->target)
 		low /= 2;
 	high = 2 * low;
-	while (occupancy_rate(line, PLENTY, PLENTY / high) <= plan->target) {
+	/* the limit is met where p is so near to 1 that every load will do */
+	while (high < OCCUPANCY_FULL &&
+	       occupancy_rate(line, PLENTY, PLENTY / high) <= plan->target) {
 		low = high;
 		high *= 2;
 	}
@@ -234,8 +237,7 @@ static uint32_t rank_of_hashes(uint32_t hashes)
 
 /* The best h in [1, limit] save eight, and its score: steps to what is better grow,
  * and shrink where neither side is. */
-static uint32_t climb(struct plan *plan, score *value_of, double guess, uint32_t limit,
-		      double *top)
+static uint32_t climb(struct plan *plan, score *value_of, double guess, uint32_t limit, double *top)
 {
 	uint32_t last = rank_of_hashes(limit), best = (uint32_t)whole(guess, 1, last), step = 1;
 	double value;
@@ -280,8 +282,8 @@ static void appraise_by_bits(struct plan *plan, struct form *form)
 		form->hashes = plan->want.k / form->g;
 		load = line_load(plan, form->hashes);
 	} else {
-		form->hashes = climb(plan, line_load,
-				     crowded(-portable_log(plan->target) / LOG_2), limit, &load);
+		form->hashes = climb(plan, line_load, crowded(-portable_log(plan->target) / LOG_2),
+				     limit, &load);
 		words = limit < OCCUPANCY_WORDS ? 0 : line_load(plan, OCCUPANCY_WORDS);
 		if (words * WORDS_MAY_COST >= load) {
 			form->hashes = OCCUPANCY_WORDS;
@@ -305,13 +307,13 @@ static void appraise_by_rate(struct plan *plan, struct form *form)
 		rate = segment_rate(plan, form->hashes, plan->blocks);
 	} else {
 		bits_per_key = SKETCH_BLOCK_BITS * plan->blocks / (double)plan->want.n;
-		form->hashes = climb(plan, score_of_rate, crowded(bits_per_key * LOG_2), limit,
-				     &rate);
+		form->hashes =
+			climb(plan, score_of_rate, crowded(bits_per_key * LOG_2), limit, &rate);
 		rate = -rate;
 		words = limit < OCCUPANCY_WORDS ? 1 :
-			segment_rate(plan, OCCUPANCY_WORDS, plan->blocks);
-		if (words < 1 && words <= segment_rate(plan, form->hashes,
-						       plan->blocks / WORDS_MAY_COST)) {
+						  segment_rate(plan, OCCUPANCY_WORDS, plan->blocks);
+		if (words < 1 &&
+		    words <= segment_rate(plan, form->hashes, plan->blocks / WORDS_MAY_COST)) {
 			form->hashes = OCCUPANCY_WORDS;
 			rate = words;
 		}
@@ -326,7 +328,7 @@ static struct form choose_form(struct plan *plan, appraisal *appraise, double ac
 			       double hashes)
 {
 	const struct sketch_request *want = &plan->want;
-	struct form best = {0}, form;
+	struct form best = { 0 }, form;
 	uint32_t first = 1, last = SKETCH_MAX_HASHES;
 
 	if (want->g != 0)
@@ -378,8 +380,7 @@ static void solve_classic(struct plan *plan, struct sketch_params *best)
 }
 
 /* The form's h is the best for large n; here n may be small. */
-static void solve_blocked(struct plan *plan, const struct form *form,
-			  struct sketch_params *best)
+static void solve_blocked(struct plan *plan, const struct form *form, struct sketch_params *best)
 {
 	uint32_t g = form->g, h = form->hashes, rank;
 
@@ -414,26 +415,25 @@ static enum sketch_status refuse_to_solve(const struct plan *plan, double bits_p
 					  struct sketch_error *error)
 {
 	double bytes = bits_per_key * (double)plan->want.n / 8;
-	char suggestion[40];
+	char needed[32], suggestion[40];
 
-	if (plan->want.m == 0)
-		return sizing_refuse(error, SKETCH_UNREACHABLE,
-				     bytes < 1e20 ?
-				     "n = %" PRIu64 " at p = %g needs %.0f bytes; the limit is %"
-				     PRIu64 " bytes" :
-				     "n = %" PRIu64 " at p = %g needs %.3g bytes; the limit is %"
-				     PRIu64 " bytes",
-				     plan->want.n, plan->want.p, bytes, SKETCH_MAX_BITS / 8);
+	if (plan->want.m == 0) {
+		snprintf(needed, sizeof needed, bytes < 1e20 ? "%.0f" : "%.3g", bytes);
+		return error_set(error, SKETCH_UNREACHABLE,
+				 "n = %" PRIu64 " at p = %g needs %s bytes; the limit is %" PRIu64
+				 " bytes",
+				 plan->want.n, plan->want.p, needed, SKETCH_MAX_BITS / 8);
+	}
 	suggest_size(plan, 1, suggestion, sizeof suggestion);
-	return sizing_refuse(error, SKETCH_UNREACHABLE,
-			     "m = %" PRIu64 " does not keep p = %g even for one key%s",
-			     plan->want.m, plan->want.p, suggestion);
+	return error_set(error, SKETCH_UNREACHABLE,
+			 "m = %" PRIu64 " does not keep p = %g even for one key%s", plan->want.m,
+			 plan->want.p, suggestion);
 }
 
 static enum sketch_status solve(struct plan *plan, struct sketch_error *error)
 {
 	double classic = least_classic_bits(&plan->want), bits = classic;
-	struct sketch_params best = {0};
+	struct sketch_params best = { 0 };
 	struct form form;
 
 	if (plan->want.layout == SKETCH_CLASSIC) {
@@ -454,8 +454,8 @@ static enum sketch_status solve(struct plan *plan, struct sketch_error *error)
 
 static void set_size(struct plan *plan)
 {
-	plan->found.m = plan->want.m -
-			plan->want.m % sizing_unit(plan->found.layout, plan->found.g);
+	plan->found.m =
+		plan->want.m - plan->want.m % sizing_unit(plan->found.layout, plan->found.g);
 }
 
 /* The bound of the best k for m bits, and that k. */
@@ -486,8 +486,8 @@ static enum sketch_status least_rate(struct plan *plan)
 		set_size(plan);
 		least_classic_bound(plan, (double)found->m, &found->k);
 	} else {
-		classic = least_classic_bound(plan, (double)plan->want.m / LINES_MAY_COST,
-					      &found->k);
+		classic =
+			least_classic_bound(plan, (double)plan->want.m / LINES_MAY_COST, &found->k);
 		form = choose_form(plan, appraise_by_rate, classic,
 				   LOG_2 * (double)plan->want.m / (double)found->n);
 		found->g = form.g;
@@ -542,31 +542,35 @@ static enum sketch_status least_hashes(struct plan *plan, struct sketch_error *e
 	if (plan->want.k != 0)
 		snprintf(with_k, sizeof with_k, " with k = %" PRIu32, plan->want.k);
 	suggest_size(plan, plan->want.n, suggestion, sizeof suggestion);
-	return sizing_refuse(error, SKETCH_UNREACHABLE,
-			     "m = %" PRIu64 " does not keep p = %g for n = %" PRIu64 "%s%s",
-			     plan->want.m, plan->want.p, plan->want.n, with_k, suggestion);
+	return error_set(error, SKETCH_UNREACHABLE,
+			 "m = %" PRIu64 " does not keep p = %g for n = %" PRIu64 "%s%s",
+			 plan->want.m, plan->want.p, plan->want.n, with_k, suggestion);
 }
 
 /* --------------------------------------------------------------------- request */
 
-static enum sketch_status check_lines(const struct sketch_request *want,
-				      struct sketch_error *error)
+static enum sketch_status check_lines(const struct sketch_request *want, struct sketch_error *error)
 {
 	if (want->layout != SKETCH_CLASSIC && want->layout != SKETCH_BLOCKED)
-		return sizing_refuse(error, SKETCH_RANGE, "layout %d is unknown (1 is classic, "
-				     "2 blocked)", (int)want->layout);
+		return error_set(error, SKETCH_RANGE,
+				 "layout %d is unknown (1 is classic, "
+				 "2 blocked)",
+				 (int)want->layout);
 	if (want->k > SKETCH_MAX_HASHES)
 		return sizing_refuse_range(error, "k", want->k, 1, SKETCH_MAX_HASHES);
 	if (want->g == 0)
 		return SKETCH_OK;
 	if (want->layout == SKETCH_CLASSIC)
-		return sizing_refuse(error, SKETCH_RANGE, "g = %" PRIu32 " is given, but a "
-				     "classic filter has no lines", want->g);
+		return error_set(error, SKETCH_RANGE,
+				 "g = %" PRIu32 " is given, but a "
+				 "classic filter has no lines",
+				 want->g);
 	if (want->g > SKETCH_MAX_HASHES)
 		return sizing_refuse_range(error, "g", want->g, 1, SKETCH_MAX_HASHES);
 	if (want->k % want->g != 0)
-		return sizing_refuse(error, SKETCH_RANGE, "k = %" PRIu32
-				     " is no multiple of g = %" PRIu32, want->k, want->g);
+		return error_set(error, SKETCH_RANGE,
+				 "k = %" PRIu32 " is no multiple of g = %" PRIu32, want->k,
+				 want->g);
 	return SKETCH_OK;
 }
 
@@ -585,17 +589,18 @@ static enum sketch_status check_request(const struct sketch_request *want,
 	if (m && (want->m < unit || want->m > SKETCH_MAX_BITS))
 		return sizing_refuse_range(error, "m", want->m, unit, SKETCH_MAX_BITS);
 	if (p && !(want->p >= LEAST_RATE && want->p < 1))
-		return sizing_refuse(error, SKETCH_RANGE,
-				     "p = %g is out of range (1e-300 to less than 1)", want->p);
+		return error_set(error, SKETCH_RANGE,
+				 "p = %g is out of range (1e-300 to less than 1)", want->p);
 	if (n + p + m < 2)
-		return sizing_refuse(error, SKETCH_RANGE, "%s is missing",
-				     n ? "p or m" : p ? "n or m" : m ? "n or p" :
+		return error_set(error, SKETCH_RANGE, "%s is missing",
+				 n ? "p or m" :
+				 p ? "n or m" :
+				 m ? "n or p" :
 				     "two of n, p and m are needed: one of them");
 	return SKETCH_OK;
 }
 
-enum sketch_status sketch_plan(const struct sketch_request *request,
-			       struct sketch_params *params,
+enum sketch_status sketch_plan(const struct sketch_request *request, struct sketch_params *params,
 			       struct sketch_error *error)
 {
 	enum sketch_status status = check_request(request, error);
@@ -605,10 +610,12 @@ enum sketch_status sketch_plan(const struct sketch_request *request,
 		return status;
 	plan.want = *request;
 	plan.line.hashes = 0;
-	plan.found = (struct sketch_params){
-		.layout = request->layout, .k = request->k, .g = request->g,
-		.m = request->m, .n = request->n, .p = request->p
-	};
+	plan.found = (struct sketch_params){ .layout = request->layout,
+					     .k = request->k,
+					     .g = request->g,
+					     .m = request->m,
+					     .n = request->n,
+					     .p = request->p };
 	if (request->n == 0 || request->m == 0)
 		status = solve(&plan, error);
 	else if (request->p == 0)

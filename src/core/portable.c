@@ -103,10 +103,9 @@ double portable_log1p(double x)
 /* e^x - 1 = 2^*exponent (result + 1) - 1 for -708 <= x <= 710. */
 static double reduced_expm1(double x, int *exponent)
 {
-	static const double factorial[] = {
-		1, 1, 2, 6, 24, 120, 720, 5040, 40320, 362880, 3628800, 39916800,
-		479001600, 6227020800, 87178291200
-	};
+	static const double factorial[] = { 1,       1,        2,         6,          24,
+					    120,     720,      5040,      40320,      362880,
+					    3628800, 39916800, 479001600, 6227020800, 87178291200 };
 	double scaled = x / (LOG2_HIGH + LOG2_LOW);
 	int e = (int)(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
 	double r = (x - e * LOG2_HIGH) - e * LOG2_LOW;
@@ -169,8 +168,7 @@ double portable_sqrt(double x)
 	if (x < DBL_MIN)
 		return portable_sqrt(x * 0x1p108) * 0x1p-54;
 	/* half the exponent and the leading fraction bits: within 7 % */
-	root = of_bits((bits_of(x) >> 1) +
-		       ((uint64_t)EXPONENT_BIAS << (FRACTION_BITS - 1)));
+	root = of_bits((bits_of(x) >> 1) + ((uint64_t)EXPONENT_BIAS << (FRACTION_BITS - 1)));
 	for (int i = 0; i < 5; i++)
 		root = 0.5 * (root + x / root);
 	return root;

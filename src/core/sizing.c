@@ -57,9 +57,8 @@
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 
+#include "error.h"
 #include "portable.h"
 
 #ifdef __clang__
@@ -71,27 +70,12 @@
 /* Covers all rounding in a classic bound, which is below 255 times 2^-51. */
 #define ROUNDING_UP (1 + 0x1p-40)
 
-enum sketch_status sizing_refuse(struct sketch_error *error, enum sketch_status status,
-				 const char *format, ...)
+enum sketch_status sizing_refuse_range(struct sketch_error *error, const char *name, uint64_t value,
+				       uint64_t least, uint64_t most)
 {
-	va_list arguments;
-
-	if (error == NULL)
-		return status;
-	error->status = status;
-	error->errnum = 0;
-	va_start(arguments, format);
-	vsnprintf(error->text, sizeof error->text, format, arguments);
-	va_end(arguments);
-	return status;
-}
-
-enum sketch_status sizing_refuse_range(struct sketch_error *error, const char *name,
-				       uint64_t value, uint64_t least, uint64_t most)
-{
-	return sizing_refuse(error, SKETCH_RANGE,
-			     "%s = %" PRIu64 " is out of range (%" PRIu64 " to %" PRIu64 ")",
-			     name, value, least, most);
+	return error_set(error, SKETCH_RANGE,
+			 "%s = %" PRIu64 " is out of range (%" PRIu64 " to %" PRIu64 ")", name,
+			 value, least, most);
 }
 
 uint64_t sizing_unit(enum sketch_layout layout, uint32_t g)
@@ -109,20 +93,23 @@ static enum sketch_status check_shape(const struct sketch_params *params,
 	switch (params->layout) {
 	case SKETCH_CLASSIC:
 		if (g != 0)
-			return sizing_refuse(error, SKETCH_RANGE,
-					     "g = %" PRIu32 " is out of range (0 where the "
-					     "layout is classic)", g);
+			return error_set(error, SKETCH_RANGE,
+					 "g = %" PRIu32 " is out of range (0 where the "
+					 "layout is classic)",
+					 g);
 		return SKETCH_OK;
 	case SKETCH_BLOCKED:
 		if (g < 1 || g > k)
 			return sizing_refuse_range(error, "g", g, 1, k);
 		if (k % g != 0)
-			return sizing_refuse(error, SKETCH_RANGE, "k = %" PRIu32
-					     " is no multiple of g = %" PRIu32, k, g);
+			return error_set(error, SKETCH_RANGE,
+					 "k = %" PRIu32 " is no multiple of g = %" PRIu32, k, g);
 		return SKETCH_OK;
 	default:
-		return sizing_refuse(error, SKETCH_RANGE, "layout %d is unknown (1 is classic, "
-				     "2 blocked)", (int)params->layout);
+		return error_set(error, SKETCH_RANGE,
+				 "layout %d is unknown (1 is classic, "
+				 "2 blocked)",
+				 (int)params->layout);
 	}
 }
 
@@ -139,14 +126,14 @@ enum sketch_status sketch_params_check(const struct sketch_params *params,
 		return sizing_refuse_range(error, "m", params->m, unit,
 					   SKETCH_MAX_BITS - SKETCH_MAX_BITS % unit);
 	if (params->m % unit != 0)
-		return sizing_refuse(error, SKETCH_RANGE, "m = %" PRIu64
-				     " is no multiple of %" PRIu64, params->m, unit);
+		return error_set(error, SKETCH_RANGE, "m = %" PRIu64 " is no multiple of %" PRIu64,
+				 params->m, unit);
 	if (params->n < 1)
 		return sizing_refuse_range(error, "n", params->n, 1, UINT64_MAX);
 	/* 1 is possible where the bound was taken for want of a p asked for */
 	if (!(params->p > 0 && params->p <= 1))
-		return sizing_refuse(error, SKETCH_RANGE,
-				     "p = %g is out of range (above 0, at most 1)", params->p);
+		return error_set(error, SKETCH_RANGE, "p = %g is out of range (above 0, at most 1)",
+				 params->p);
 	return SKETCH_OK;
 }
 
@@ -170,8 +157,7 @@ double sizing_classic_bound(uint32_t k, double m, double keys)
 	return within_bounds(portable_power(fill, k) * ROUNDING_UP);
 }
 
-double sizing_rate_bound(const struct sketch_params *params, uint64_t keys,
-			 struct occupancy *line)
+double sizing_rate_bound(const struct sketch_params *params, uint64_t keys, struct occupancy *line)
 {
 	double rate;
 
@@ -197,8 +183,7 @@ static double log_spared(const struct sketch_params *params)
 {
 	if (params->layout == SKETCH_CLASSIC)
 		return params->k * portable_log1p(-1 / (double)params->m);
-	return portable_log1p(-occupancy_share(params->k / params->g) /
-			      lines_of_a_segment(params));
+	return portable_log1p(-occupancy_share(params->k / params->g) / lines_of_a_segment(params));
 }
 
 double sketch_fill_expected(const struct sketch_params *params, uint64_t keys)
@@ -242,8 +227,7 @@ static double covariance_in_line(double keys, double lines, double share, double
 	double others = lines - share;
 	double quotient = ((2 * share - either) * lines - share * share) / (others * others);
 
-	return covariance(keys * portable_log1p(-share / lines),
-			  keys * portable_log1p(quotient));
+	return covariance(keys * portable_log1p(-share / lines), keys * portable_log1p(quotient));
 }
 
 static double classic_variance(double m, double balls)
@@ -282,11 +266,11 @@ double sketch_fill_deviation(const struct sketch_params *params, uint64_t keys)
 	if (keys == 0)
 		return 0;
 	if (params->layout == SKETCH_CLASSIC)
-		variance = classic_variance((double)params->m,
-					    (double)keys * params->k);
+		variance = classic_variance((double)params->m, (double)keys * params->k);
 	else
-		variance = segment_variance(params->k / params->g,
-					    lines_of_a_segment(params), (double)keys) / params->g;
+		variance = segment_variance(params->k / params->g, lines_of_a_segment(params),
+					    (double)keys) /
+			   params->g;
 	/* of few keys in many bits nothing but rounding may be left */
 	return variance > 0 ? portable_sqrt(variance) : 0;
 }

@@ -13,19 +13,13 @@ double sizing_classic_bound(uint32_t k, double m, double keys);
 
 /* sketch_rate_bound, keeping in *line what may serve again for the same k and g;
  * *line is only used where the layout is blocked. */
-double sizing_rate_bound(const struct sketch_params *params, uint64_t keys,
-			 struct occupancy *line);
+double sizing_rate_bound(const struct sketch_params *params, uint64_t keys, struct occupancy *line);
 
 /* The least size, of which every other is a multiple: bits. */
 uint64_t sizing_unit(enum sketch_layout layout, uint32_t g);
 
-/* Fills *error, unless it is NULL, and returns the status. */
-enum sketch_status sizing_refuse(struct sketch_error *error, enum sketch_status status,
-				 const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
 /* "name = value is out of range (least to most)", as SKETCH_RANGE. */
-enum sketch_status sizing_refuse_range(struct sketch_error *error, const char *name,
-				       uint64_t value, uint64_t least, uint64_t most);
+enum sketch_status sizing_refuse_range(struct sketch_error *error, const char *name, uint64_t value,
+				       uint64_t least, uint64_t most);
 
 #endif

@@ -142,10 +142,15 @@ struct sketch_request {
  * outside its range, SKETCH_UNREACHABLE where nothing within the limits of k
  * and m will do (text names the limit met or the nearest that is possible).
  *
- * Blocked, g not given: k = 8 g, one bit in each 64-bit word of a line, is the
- * fastest to probe, so it is taken where it costs at most 3 % more bits than
- * the best k for the same g; g is the least whose m is at most 10 % above the
- * classic optimum n log2(e) log2(1/p), else the one with the smallest m. */
+ * Blocked, g not given: g is the least whose m is at most 10 % above that of the
+ * best classic filter, else the one with the smallest m.  k = 8 g, one bit in each
+ * 64-bit word of a line, is the fastest to probe, so it is taken where it costs at
+ * most 3 % more bits than the best k for the same g.  Where p is known, g and this
+ * form follow from p alone; so m never falls as n grows, nor as p falls, but for
+ * those p where one more line begins (8.6e-4, 7.4e-7, 6.3e-10, ...): there m drops by
+ * some percent, which was the price of fewer cache misses.
+ *
+ * In "n m p" the least k goes with the least g that keeps p. */
 enum sketch_status sketch_plan(const struct sketch_request *request,
 			       struct sketch_params *params,
 			       struct sketch_error *error);
@@ -246,16 +251,75 @@ void sketch_bloom_test_and_add(struct sketch_bloom *filter,
 			       const struct sketch_hash *hashes, size_t count,
 			       uint64_t *found);
 
-/* SKETCH_OK where the two filters may be joined: identity and every layer's
- * layout, m, k, g agree.  Else SKETCH_MISMATCH; text names the field and both
- * values. */
+/* The parameters of rung 0, 1, 2, ... of a ladder for the rate p: rung i has room
+ * for 65536 * 4^i keys at p / 2^(i+1), so that all rungs together keep p. */
+enum sketch_status sketch_ladder_rung(enum sketch_layout layout, double p, size_t rung,
+				      struct sketch_params *params,
+				      struct sketch_error *error);
+
+/* As sketch_bloom_test_and_add, over all layers: a key that is found in an older
+ * one is not added to the last.  A ladder opens its next rung at the very key that
+ * fills the last one, so equal keys in equal order give equal filters however
+ * they are cut into calls.  Fails where a rung does not fit the budget that the
+ * filter was made or read with (SKETCH_NO_MEMORY) or there can be no other
+ * (SKETCH_UNREACHABLE): the keys before were added, the filter stays usable. */
+enum sketch_status sketch_bloom_insert(struct sketch_bloom *filter,
+				       const struct sketch_hash *hashes, size_t count,
+				       uint64_t *found, struct sketch_error *error);
+
+/* ------------------------------------------------------------------ window */
+
+/* Membership in the recent past only.  Time, counted in records or in
+ * nanoseconds, is cut into generations of one span each; generation s lasts from
+ * s * span to (s + 1) * span.  Two are kept, the current one and the one before:
+ * a key put in during generation s is found until generation s + 2 begins, that
+ * is for at least one span and at most two.  Each is sized for n keys at p / 2. */
+enum sketch_window_unit { SKETCH_WINDOW_RECORDS = 1, SKETCH_WINDOW_NANOSECONDS = 2 };
+
+struct sketch_window {
+	enum sketch_window_unit unit;
+	uint64_t span;    /* of a generation, in that unit; at least 1 */
+	int64_t landmark; /* nanoseconds: when stamp 0 began, after 1970-01-01 UTC;
+	                   * records: 0 */
+	uint64_t stamp;   /* of the current generation */
+	uint64_t records; /* read in the current generation */
+};
+
+/* A new filter of two generations, each with the parameters given; identity's
+ * arrangement must be SKETCH_WINDOW.  Else as sketch_bloom_new. */
+enum sketch_status sketch_window_new(struct sketch_bloom **filter,
+				     const struct sketch_identity *identity,
+				     const struct sketch_params *generation,
+				     const struct sketch_window *window, uint64_t budget,
+				     struct sketch_error *error);
+
+/* What the window of a filter is by now; false where it has none. */
+bool sketch_window_get(const struct sketch_bloom *filter, struct sketch_window *window);
+
+/* Makes `stamp` the current generation, forgetting what is too old; a stamp that
+ * is not later than the current one changes nothing. */
+void sketch_window_advance(struct sketch_bloom *filter, uint64_t stamp);
+
+/* Asks both generations for each key, in order, and puts it into the current one:
+ * always where `refresh`, so that a key is remembered from its last sighting; else
+ * only where it was not found, so that it is remembered from its first. */
+void sketch_window_insert(struct sketch_bloom *filter, const struct sketch_hash *hashes,
+			  size_t count, bool refresh, uint64_t *found);
+
+/* ------------------------------------------------------------------- union */
+
+/* SKETCH_OK where the two filters may be joined: identity and the first layer's
+ * layout, m, k, g agree, and neither has a window.  Else SKETCH_MISMATCH; text
+ * names the field and both values. */
 enum sketch_status sketch_bloom_compatible(const struct sketch_bloom *a,
 					   const struct sketch_bloom *b,
 					   struct sketch_error *error);
 
-/* Makes `into` the union of both: bits or-ed, records added up.  `into` must be
- * writable, both compatible; `from` is verified first.  On failure `into` is as
- * before. */
+/* Makes `into` the union of both; records add up.  Of filters with a single layer
+ * the bits are or-ed.  A ladder keeps all layers of both in an order of their own
+ * (by size, then by their bytes), equal ones once, so the same files give the same
+ * union in any order; the rates of the layers add up, too.  `into` must be writable,
+ * both compatible; `from` is verified first.  On failure `into` is as before. */
 enum sketch_status sketch_bloom_union(struct sketch_bloom *into,
 				      struct sketch_bloom *from,
 				      struct sketch_error *error);

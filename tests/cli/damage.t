@@ -24,8 +24,8 @@ for file in f.gz empty unix2dos.bloom dos2unix.bloom latin1.bloom seven-bits.blo
 	clean_error "bloom-query $file" "$file" bloom-query "$file" list
 	clean_error "sketch-info $file" "$file" sketch-info "$file"
 	clean_error "sketch-info --json <$file" "" bash -c "exec sketch-info --json - <$file"
-	clean_error "bloom-build --append $file" "$([ $file = empty ] || echo $file)" \
-		bloom-build --append "$file" list
+	[ "$file" != empty ] || continue # is one to be made
+	clean_error "bloom-build --append $file" "$file" bloom-build --append "$file" list
 done
 
 # ---- which of them it is
@@ -34,10 +34,10 @@ says() # FILE REGEX
 	bloom-query "$1" list 2>"$ERR"
 	like "$(cat "$ERR")" "$2" "$1 is said to be what it is"
 }
-says f.gz 'not a sketch|foreign|no sketch'
+says f.gz 'not a sketch|foreign|no sketch|gzip'
 says list 'not a sketch|foreign|no sketch'
 says empty 'empty|truncated'
-says twice.bloom 'lengthened|longer'
+says twice.bloom 'lengthened|longer|bytes follow'
 head -c 300 f.bloom >cut.bloom
 says cut.bloom 'truncated|shorter'
 

@@ -70,14 +70,14 @@ keys 'b\n\na\n'
 query 0 'a b\na\n\n  \nb b b\n' 'a b\nb b b\n' "a record without the field is absent" -f 2
 query 0 'a b\na\n\n  \nb b b\n' 'a\n\n  \n' "and -v passes it on" -f 2 -v
 query 0 'a b\na\n\n  \n' '1\ta b\n0\ta\n0\t\n0\t  \n' "--annotate writes 0" -f 2 --annotate
-query 1 '\n \n\t\n' '' "where blanks split, an empty record has no field" -f 1
+query 1 '\n \n\t\nzz\n' '' "where blanks split, an empty record has no field" -f 1
 query 0 '\n' '\n' "where a byte splits, it has one, empty" -d : -f 1
-query 1 'a\nb\n' '' "-d : -f 2 of a record without the delimiter is no key" -d : -f 2
+query 1 'a\nb\nz:z\n' '' "-d : -f 2 of a record without the delimiter is no key" -d : -f 2
 keys 'a c\na\nb c d\nb c\nd\nd e\n'
-query 1 'a b\na\n' '' "-f 1,3 wants three fields" -f 1,3
-query 1 'a b c\n' '' "-f 2-4 wants four fields" -f 2-4
+query 1 'a b\na\nz z z\n' '' "-f 1,3 wants three fields" -f 1,3
+query 1 'a b c\nz z z z\n' '' "-f 2-4 wants four fields" -f 2-4
 query 0 'x b c d\n' 'x b c d\n' "and takes four" -f 2-4
-query 1 'a b c\n' '' "-f 4- wants four fields" -f 4-
+query 1 'a b c\nz z z z\n' '' "-f 4- wants four fields" -f 4-
 query 0 'a b c d\na b c d e\n' 'a b c d\na b c d e\n' "and takes more" -f 4-
 printf 'a b\na\n\nc d\n' | bloom-build -n 1000 -p 1e-9 -f 2 -o f.bloom
 query 0 'b\nd\na\n\nc\n' 'b\nd\n' "bloom-build skips a record without the field"

@@ -5,11 +5,9 @@
 
 seq 1 10 >list
 
-clean_error "neither n nor m" "" bloom-build -o x list
-clean_error "p alone" "" bloom-build -p 0.01 -o x list
 clean_error "k alone" "" bloom-build -k 3 -o x list
 clean_error "p and k alone" "" bloom-build -p 0.01 -k 3 -o x list
-clean_error "neither n nor m, to stdout" "" bloom-build list
+clean_error "k alone, to stdout" "" bloom-build -k 3 list
 for layout in classic blocked; do
 	clean_error "$layout: no k keeps p with n and m" "" \
 		bloom-build -L $layout -n 1000 -m 1024 -p 1e-9 -o x list

@@ -347,9 +347,14 @@ static uint64_t upper_half(uint64_t a, uint64_t b)
 	return column[4] | column[5] << 16 | column[6] << 32 | column[7] << 48;
 }
 
-static uint64_t term(uint64_t first, uint64_t step, uint64_t i)
+static uint64_t plus(uint64_t first, uint64_t step, uint64_t i)
 {
 	return i == 0 ? first : mix(first + i * (step | 1));
+}
+
+static uint64_t minus(uint64_t first, uint64_t step, uint64_t i)
+{
+	return i == 0 ? first : mix(first - i * (step | 1));
 }
 
 void reference_positions(const struct sketch_params *params, struct sketch_hash hash,
@@ -360,20 +365,20 @@ void reference_positions(const struct sketch_params *params, struct sketch_hash 
 
 	if (params->layout == SKETCH_CLASSIC) {
 		for (uint32_t i = 0; i < params->k; i++)
-			positions[i] = upper_half(term(hash.h1, hash.h2, i), params->m);
+			positions[i] = upper_half(plus(hash.h1, hash.h2, i), params->m);
 		return;
 	}
 	h = params->k / params->g;
 	blocks = params->m / (512 * (uint64_t)params->g);
 	for (uint32_t j = 0; j < params->g; j++) {
-		uint64_t u = term(hash.h1, hash.h2, j);
-		uint64_t v = term(hash.h2, hash.h1, j);
+		uint64_t u = plus(hash.h1, hash.h2, j);
+		uint64_t v = minus(hash.h2, hash.h1, j);
 		uint64_t first = 512 * (j * blocks + upper_half(u, blocks));
 
 		for (uint32_t i = 0; i < h; i++)
 			positions[j * h + i] =
 				h == 8 ? first + 64 * i + (v >> 6 * i) % 64
-				       : first + (term(v, u, i / 7) >> 9 * (i % 7)) % 512;
+				       : first + (plus(v, u, i / 7) >> 9 * (i % 7)) % 512;
 	}
 }
 

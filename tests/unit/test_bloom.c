@@ -518,6 +518,23 @@ static void union__shards__equal_the_filter_of_the_whole(void **state)
 	}
 }
 
+/* The number is a note, no reason to refuse. */
+static void union__records_beyond_64_bits__stay_at_the_largest(void **state)
+{
+	struct sketch_params params = params_classic(640, 5);
+	struct sketch_bloom *a = filter_make(&params), *b = filter_make(&params);
+
+	(void)state;
+	sketch_bloom_set_records(a, UINT64_MAX - 1);
+	sketch_bloom_set_records(b, 2);
+	filter_add(b, hash_text("b", 0));
+	assert_status(SKETCH_OK, sketch_bloom_union(a, b, NULL), NULL);
+	assert_true(sketch_bloom_records(a) == UINT64_MAX);
+	assert_true(filter_has(a, hash_text("b", 0)));
+	sketch_bloom_free(a);
+	sketch_bloom_free(b);
+}
+
 static void union__filter_with_itself__keeps_its_bits(void **state)
 {
 	struct sketch_params params = params_classic(640, 5);
@@ -1022,6 +1039,7 @@ int main(void)
 		cmocka_unit_test(test_and_add__filter_of_layers__looks_at_the_last_only),
 		cmocka_unit_test(union__filters_of_layers__joins_each_layer),
 		cmocka_unit_test(union__shards__equal_the_filter_of_the_whole),
+		cmocka_unit_test(union__records_beyond_64_bits__stay_at_the_largest),
 		cmocka_unit_test(union__filter_with_itself__keeps_its_bits),
 		cmocka_unit_test(compatible__one_parameter_differs__names_it_and_both_values),
 		cmocka_unit_test(compatible__identity_differs__names_the_field),

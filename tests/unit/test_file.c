@@ -783,12 +783,14 @@ static const struct lie lies[] = {
 	{ "rest of the seed", 52, 4, UINT64_C(1) << 31, D, D, { NULL } },
 	{ "fingerprint", 56, 8, 0, D, D, { NULL } },
 	{ "transforms", 64, 4, 2, U, U, { NULL } },
-	{ "arrangement", 68, 4, 3, U, D, { NULL } },
+	{ "arrangement", 68, 4, SKETCH_WINDOW, U, U, { NULL } },
+	{ "arrangement", 68, 4, 3, U, U, { NULL } },
 	{ "not assigned", 80, 1, 1, D, U, { NULL } },
 	{ "not assigned", 119, 1, 128, D, U, { NULL } },
 	{ "type", ENTRY(0, 0), 4, 0, U, D, { NULL } },
-	{ "type", ENTRY(0, 0), 4, 8, U, U, { NULL } },
+	{ "type", ENTRY(0, 0), 4, 8, U, D, { NULL } },
 	{ "type", ENTRY(1, 0), 4, FORMAT_CELLS, U, D, { NULL } },
+	{ "type", ENTRY(1, 0), 4, FORMAT_WINDOW, U, D, { NULL } },
 	{ "a layer missing", ENTRY(0, 0), 4, 0x80000001, D, D, { NULL } },
 	{ "sums twice", ENTRY(0, 0), 4, FORMAT_SUMS, D, D, { NULL } },
 	{ "index", ENTRY(0, 4), 4, 1, D, D, { NULL } },
@@ -930,27 +932,36 @@ static void read__flags_that_may_be_ignored__are_and_are_not_kept(void **state)
 	bytes_free(&truth);
 }
 
-/* small_file() with a section of 5 bytes behind the others, of an ignorable type. */
-static void read__section_that_may_be_ignored__is(void **state)
+/* small_file() with a section of 5 bytes behind the others. */
+static struct bytes extended_file(uint32_t type)
 {
-	struct bytes truth = small_file();
+	struct bytes small = small_file();
 	struct bytes file = { calloc(512 + 5, 1), 512 + 5 };
-	struct sketch_bloom *filter;
 
-	(void)state;
 	assert_non_null(file.data);
 	/* A fourth entry fits before the first section. */
-	memcpy(file.data, truth.data, truth.length);
+	memcpy(file.data, small.data, small.length);
+	bytes_free(&small);
 	put64(file.data + 24, file.length);
 	put32(file.data + 32, 4);
-	put32(file.data + ENTRY(3, 0), FORMAT_TYPE_IGNORABLE + 77);
+	put32(file.data + ENTRY(3, 0), type);
 	put32(file.data + ENTRY(3, 4), 123);
 	put64(file.data + ENTRY(3, 8), 512);
 	put64(file.data + ENTRY(3, 16), 5);
 	memcpy(file.data + 512, "extra", 5);
 	file_seal(&file);
+	return file;
+}
+
+static void read__section_that_may_be_ignored__is(void **state)
+{
+	struct bytes truth = small_file();
+	struct bytes file = extended_file(FORMAT_TYPE_IGNORABLE + 77);
+
+	(void)state;
 	for (size_t a = 0; a < COUNT_OF(accesses); a++) {
-		filter = filter_from_bytes(&file, accesses[a]);
+		struct sketch_bloom *filter = filter_from_bytes(&file, accesses[a]);
+
 		assert_true(filter_has(filter, hash_text("word 7", 0)));
 		assert_same_filter(filter, &truth);
 		sketch_bloom_free(filter);
@@ -959,23 +970,64 @@ static void read__section_that_may_be_ignored__is(void **state)
 	bytes_free(&truth);
 }
 
-static void read__window__keeps_records_and_stamps(void **state)
+static void read__section_that_must_be_understood__is_refused(void **state)
 {
-	struct bytes file = small_file();
-	struct sketch_bloom *filter;
+	static const uint32_t types[] = { FORMAT_WINDOW, 8, 77, FORMAT_TYPE_IGNORABLE - 1 };
 
 	(void)state;
-	put32(file.data + 68, SKETCH_WINDOW);
-	put64(file.data + LAYER(40), 5);
-	put64(file.data + LAYER(48), UINT64_C(1) << 63 | 7);
-	file_seal(&file);
-	for (size_t a = 0; a < COUNT_OF(accesses); a++) {
-		filter = filter_from_bytes(&file, accesses[a]);
-		assert_int_equal(sketch_bloom_identity(filter)->arrangement, SKETCH_WINDOW);
-		assert_same_filter(filter, &file);
-		sketch_bloom_free(filter);
+	for (size_t i = 0; i < COUNT_OF(types); i++) {
+		struct bytes file = extended_file(types[i]);
+
+		check_read(&file, SOURCE_FILE, SKETCH_READ, SKETCH_UNSUPPORTED);
+		bytes_free(&file);
 	}
-	bytes_free(&file);
+}
+
+/* Sections may not be swapped, nor may one that can be ignored stand among them:
+ * the places follow from the parameters. */
+static void read__sections_in_another_order__is_refused(void **state)
+{
+	static const struct {
+		uint32_t type;
+		size_t offset, length;
+	} orders[][4] = {
+		{ { FORMAT_SUMS, 256, 4 }, { FORMAT_LAYER, 320, 64 }, { FORMAT_BITS, 384, 80 } },
+		{ { FORMAT_LAYER, 256, 64 }, { FORMAT_BITS, 320, 80 }, { FORMAT_SUMS, 448, 4 } },
+		{ { FORMAT_LAYER, 256, 64 },
+		  { FORMAT_TYPE_IGNORABLE, 320, 8 },
+		  { FORMAT_SUMS, 384, 4 },
+		  { FORMAT_BITS, 448, 80 } },
+	};
+	struct bytes truth = small_file();
+
+	(void)state;
+	for (size_t o = 0; o < COUNT_OF(orders); o++) {
+		uint32_t count = orders[o][3].length ? 4 : 3;
+		size_t end = orders[o][count - 1].offset + orders[o][count - 1].length;
+		struct bytes file = { calloc(end, 1), end };
+
+		assert_non_null(file.data);
+		memcpy(file.data, truth.data, FORMAT_HEADER_BYTES);
+		put64(file.data + 24, end);
+		put32(file.data + 32, count);
+		for (uint32_t i = 0; i < count; i++) {
+			uint32_t type = orders[o][i].type;
+
+			put32(file.data + ENTRY(i, 0), type);
+			put64(file.data + ENTRY(i, 8), orders[o][i].offset);
+			put64(file.data + ENTRY(i, 16), orders[o][i].length);
+			if (type < FORMAT_TYPE_IGNORABLE)
+				memcpy(file.data + orders[o][i].offset,
+				       truth.data + section_find(&truth, type, 0).offset,
+				       orders[o][i].length);
+		}
+		file_seal(&file);
+		/* What may be ignored is in the way of what may not. */
+		check_read(&file, SOURCE_FILE, SKETCH_VERIFIED,
+			   count == 3 ? SKETCH_DAMAGED : SKETCH_UNSUPPORTED);
+		bytes_free(&file);
+	}
+	bytes_free(&truth);
 }
 
 static void check_info(size_t offset, uint32_t value, enum sketch_status expected,
@@ -1508,7 +1560,8 @@ int main(void)
 		cmocka_unit_test(read__length_or_sections_out_of_range__is_refused),
 		cmocka_unit_test(read__flags_that_may_be_ignored__are_and_are_not_kept),
 		cmocka_unit_test(read__section_that_may_be_ignored__is),
-		cmocka_unit_test(read__window__keeps_records_and_stamps),
+		cmocka_unit_test(read__section_that_must_be_understood__is_refused),
+		cmocka_unit_test(read__sections_in_another_order__is_refused),
 		cmocka_unit_test(read__file_not_supported__still_says_what_it_is),
 		cmocka_unit_test(test__chunk_damaged__matters_where_it_is_touched),
 		cmocka_unit_test(test__one_key_of_many_in_a_damaged_chunk__is_noticed),

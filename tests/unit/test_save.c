@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support.h"
@@ -421,9 +422,9 @@ static void save__killed_at_any_moment__target_is_whole(void **state)
 	save_ok(path, "odd");
 	for (int i = 0; i < rounds; i++) {
 		pid_t child = child_start(save_again_and_again, &saver);
-		struct timespec while_ = { 0, (long)dice_below(&dice, 15000000) };
+		struct timespec some = { 0, (long)dice_below(&dice, 15000000) };
 
-		nanosleep(&while_, NULL);
+		nanosleep(&some, NULL);
 		assert_int_equal(kill(child, SIGKILL), 0);
 		assert_int_equal(child_end(child), 128 + SIGKILL);
 		assert_true(holds(path, "even") != holds(path, "odd"));
@@ -1035,9 +1036,9 @@ static int wait_and_look(void *context)
 static void claim__file_replaced_while_others_wait__they_get_the_new_one(void **state)
 {
 	struct scratch scratch;
-	struct sketch_claim *claim;
+	struct holder holder = { .words = { "second", "third", NULL } };
 	struct waiter waiter = { NULL, "third", -1 };
-	pid_t children[3];
+	pid_t child, children[3];
 	char path[512];
 	int ends[2];
 
@@ -1046,19 +1047,20 @@ static void claim__file_replaced_while_others_wait__they_get_the_new_one(void **
 	scratch_path(&scratch, path, "t.bloom");
 	save_ok(path, "first");
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-	waiter.path = path;
+	holder.path = waiter.path = path;
 	waiter.ready = ends[1];
-	claim = claim_ok(path);
+	child = holder_start(&holder);
 	for (size_t i = 0; i < COUNT_OF(children); i++) {
 		children[i] = child_start(wait_and_look, &waiter);
 		assert_true(hear(ends[0]));
 		sleep_ms(30);
-		if (i < 2)
-			commit_ok(claim, i == 0 ? "second" : "third");
+		say(holder.parent);
+		if (holder.words[i])
+			assert_true(hear(holder.parent));
 	}
-	sketch_claim_release(claim);
 	for (size_t i = 0; i < COUNT_OF(children); i++)
 		assert_int_equal(child_end(children[i]), 0);
+	holder_end(&holder, child);
 	close(ends[0]);
 	close(ends[1]);
 	scratch_remove(&scratch);

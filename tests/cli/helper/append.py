@@ -35,9 +35,12 @@ def locked(name):
         return any(line.split()[-3].endswith(":%d" % inode) for line in locks if "->" not in line)
 
 
-def beside(name="f"):
-    return [other for other in os.listdir(".") if name in other and other != name
-            or other.startswith(".") and other != ".tap"]
+STOOD = set(os.listdir(".")) | {"f", "made", "whole"}
+
+
+def beside():
+    """What is in the folder now that was not made by this test."""
+    return sorted(set(os.listdir(".")) - STOOD)
 
 
 def start(*words, name="f", **options):

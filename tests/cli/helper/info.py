@@ -74,8 +74,8 @@ result, items = show(*odd)
 if result.status != 0 or len(items) != len(odd):
     faults.append(str(result))
 result = run(["sketch-info", *odd])
-if b"\x1b" in result.out or b"with\nnewline" in result.out:
-    faults.append(result.out)
+if any(line and line.count(b"\t") != 1 for line in result.out.splitlines()):
+    faults.append("a line that is no NAME<TAB>VALUE: %r" % result.out)
 raw = b"not \xff utf-8"
 os.rename("\u00fc".encode() if sys.getfilesystemencoding() == "utf-8" else "\u00fc", raw)
 result = run(["sketch-info", "--json", raw])

@@ -6,6 +6,7 @@ time; filters and answers have to be the same to the byte.
 
 import os
 import random
+import sys
 import threading
 
 from common import check, check_none, done, finish, run, spawn, wait_until, peak_memory, \
@@ -147,4 +148,29 @@ else:
         check(memory < size + (8 << 20) and result.status in (0, 1),
               " ".join(command) + ": 46 MB pass through 8 MiB and the filter",
               "%d resident" % memory, result)
+
+# Resident: the filter and 8 MiB, to the end of the save.
+if sanitized():
+    skip("memory is the filter and 8 MiB", "a sanitizer's own")
+else:
+    launcher = ("import os, sys\n"
+                "_, status, usage = os.wait4(os.posix_spawnp(sys.argv[1], sys.argv[1:],"
+                " os.environ), 0)\n"
+                "open('usage', 'w').write('%d %d' % (status, usage.ru_maxrss))\n")
+    text = b"".join(b"%d\n" % i for i in range(40000))
+    for command, target in ((["bloom-build", "-n", "5M", "-p", "1e-6", "-o", "large.bloom"], None),
+                            (["bloom-build", "--append", "large.bloom"], None),
+                            (["bloom-query", "-c", "large.bloom"], None),
+                            (["bloom-query", "-c", "-e", "1", "-"], "large.bloom"),
+                            (["sketch-info", "large.bloom"], None),
+                            (["sketch-info", "-"], "large.bloom")):
+        content = open(target, "rb").read() if target else text
+        # A child counts what its parent had before exec, so that has to be little.
+        result = run([sys.executable, "-S", "-E", "-c", launcher, *command], content)
+        with open("usage", encoding="ascii") as file:
+            status, memory = map(int, file.read().split())
+        memory, size = memory * 1024, os.path.getsize("large.bloom")
+        check(status == 0 and memory <= size + (8 << 20),
+              " ".join(command) + ": memory is the filter and 8 MiB",
+              "%d resident, %d the filter" % (memory, size), result)
 done()

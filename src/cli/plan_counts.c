@@ -1,0 +1,163 @@
+#include "plan_counts.h"
+
+#include <math.h>
+
+#include "message.h"
+#include "option.h"
+#include "portable.h"
+
+#define EULER 2.718281828459045
+#define LOG_2 0.6931471805599453
+#define HYPERLOGLOG_ERROR 1.04
+#define REGISTER_BITS 6
+
+static const char *const columns[] = { "name", "used", "textbook" };
+
+/* Rounded up, but for what the quotient of two rounded numbers is above a whole. */
+static double rounded_up(double x)
+{
+	double whole = x < 0x1p53 ? (double)(uint64_t)x : x;
+
+	return whole < x * (1 - 1e-13) ? whole + 1 : whole;
+}
+
+/* ------------------------------------------------------------------ count-min */
+
+/* One of the two conventions. */
+struct convention {
+	const char *name;
+	double numerator; /* w = numerator / epsilon */
+	double log_base;  /* d = ln(1/delta) / log_base */
+};
+
+static const struct convention conventions[] = {
+	{ "w=e/epsilon, d=ln(1/delta)", EULER, 1 },
+	{ "w=2/epsilon, d=log2(1/delta)", 2, LOG_2 },
+};
+
+struct table {
+	double width, depth, epsilon, delta;
+};
+
+static struct table size_table(const struct plan_counts *given, const struct convention *convention)
+{
+	struct table table = { (double)given->width, (double)given->depth, 0, 0 };
+	double delta = given->delta > 0 ? given->delta : PLAN_DELTA;
+
+	if (table.depth == 0)
+		table.depth = fmax(
+			rounded_up(-portable_log(delta) / convention->log_base), 1);
+	if (given->bits != 0)
+		table.width = (double)(uint64_t)((double)given->bits / 8 /
+						 (PLAN_CELL_BYTES * table.depth));
+	else if (table.width == 0)
+		table.width = rounded_up(convention->numerator / given->epsilon);
+	table.epsilon = convention->numerator / table.width;
+	table.delta = portable_exp(-table.depth * convention->log_base);
+	return table;
+}
+
+static bool check_counts(const struct plan_counts *given)
+{
+	bool accuracy = given->epsilon > 0, size = given->bits > 0, width = given->width > 0;
+
+	if (accuracy + size + width > 1)
+		option_complain("--epsilon, --width and --size each decide the width: give one");
+	else if (accuracy + size + width == 0)
+		option_complain("the width is missing: give --epsilon, --width or --size");
+	else if (given->delta > 0 && given->depth > 0)
+		option_complain("--delta and --depth each decide the depth: give one");
+	else if (width && given->depth == 0 && !(given->delta > 0))
+		option_complain("the depth is missing: give --depth or --delta");
+	else
+		return true;
+	return false;
+}
+
+static void add_pair(struct sheet *sheet, const char *name, double used, double textbook)
+{
+	sheet_pair(sheet, name, cell_number(used), cell_number(textbook));
+}
+
+static struct cell bytes_of(const struct table *table)
+{
+	struct cell cell = cell_whole(table->width * table->depth * PLAN_CELL_BYTES);
+
+	if (cell.kind == CELL_COUNT)
+		cell.kind = CELL_BYTES;
+	return cell;
+}
+
+bool plan_counts_min(const struct plan_counts *given, struct sheet *sheet)
+{
+	struct table used, textbook;
+
+	if (!check_counts(given))
+		return false;
+	used = size_table(given, &conventions[0]);
+	textbook = size_table(given, &conventions[1]);
+	if (used.width < 1 || textbook.width < 1) {
+		message("--size: a row needs %d bytes at the least, and %.0f rows are wanted",
+			PLAN_CELL_BYTES, fmax(used.depth, textbook.depth));
+		return false;
+	}
+	sheet_begin(sheet, columns, 3);
+	sheet_pair(sheet, "convention", cell_word(conventions[0].name),
+		   cell_word(conventions[1].name));
+	sheet_pair(sheet, "w", cell_whole(used.width), cell_whole(textbook.width));
+	sheet_pair(sheet, "d", cell_whole(used.depth), cell_whole(textbook.depth));
+	add_pair(sheet, "cell", 8 * PLAN_CELL_BYTES, 8 * PLAN_CELL_BYTES);
+	sheet_pair(sheet, "bytes", bytes_of(&used), bytes_of(&textbook));
+	add_pair(sheet, "epsilon", used.epsilon, textbook.epsilon);
+	sheet_pair(sheet, "delta", cell_rate(used.delta), cell_rate(textbook.delta));
+	if (given->total > 0) {
+		sheet_pair(sheet, "total", cell_count(given->total), cell_count(given->total));
+		add_pair(sheet, "error", used.epsilon * (double)given->total,
+			 textbook.epsilon * (double)given->total);
+	}
+	return true;
+}
+
+/* ---------------------------------------------------------------- HyperLogLog */
+
+static double registers_of(double precision)
+{
+	return portable_exp(precision * LOG_2);
+}
+
+static double error_of(double registers)
+{
+	return HYPERLOGLOG_ERROR / portable_sqrt(registers);
+}
+
+bool plan_counts_distinct(const struct plan_counts *given, struct sheet *sheet)
+{
+	double precision = (double)given->precision, used = precision, registers;
+
+	if ((given->error > 0) == (given->precision > 0)) {
+		option_complain("--hll needs %s of --error and --precision",
+				given->error > 0 ? "only one" : "one");
+		return false;
+	}
+	if (given->error > 0) {
+		precision = 2 * portable_log(HYPERLOGLOG_ERROR / given->error) / LOG_2;
+		used = fmax(rounded_up(fmax(precision, 0)), PLAN_PRECISION_LEAST);
+	}
+	if (used > PLAN_PRECISION_MOST) {
+		message("--error: %g needs a precision of %.0f; the limit is %d (an error of %.2g)",
+			given->error, used, PLAN_PRECISION_MOST,
+			error_of(registers_of(PLAN_PRECISION_MOST)));
+		return false;
+	}
+	registers = (double)(UINT64_C(1) << (unsigned)used);
+	sheet_begin(sheet, columns, 3);
+	sheet_pair(sheet, "precision", cell_whole(used), cell_number(precision));
+	sheet_pair(sheet, "registers", cell_whole(registers),
+		   cell_number(given->error > 0 ? registers_of(precision) : registers));
+	sheet_pair(sheet, "bytes", cell_bytes((uint64_t)registers * REGISTER_BITS / 8),
+		   cell_number((given->error > 0 ? registers_of(precision) : registers) *
+			       REGISTER_BITS / 8));
+	sheet_pair(sheet, "error", cell_rate(error_of(registers)),
+		   cell_rate(given->error > 0 ? given->error : error_of(registers)));
+	return true;
+}

@@ -1,0 +1,43 @@
+/* plan_options.h - the options that size a filter, alike in every tool */
+#ifndef CLI_PLAN_OPTIONS_H
+#define CLI_PLAN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "option.h"
+#include "sketch.h"
+
+/* What was given of -n -p -m -k -L -s; 0 in the request where it was not. */
+struct plan_options {
+	struct sketch_request request;
+	bool has_layout, has_seed;
+	uint32_t seed;
+};
+
+#define PLAN_OPTIONS_NONE ((struct plan_options){ .request.layout = SKETCH_BLOCKED })
+
+/* The group of these options; `options` must be PLAN_OPTIONS_NONE to begin with. */
+struct option_group plan_option_group(struct plan_options *options);
+
+/* What the options ask for, completed: with neither n nor m it is the first rung of a
+ * ladder (*grows).  The rate is `rate` where none was asked for, and n and m do not
+ * decide it.  False with a message where there is none such. */
+bool plan_complete(const struct plan_options *options, double rate, struct sketch_params *params,
+		   bool *grows);
+
+/* Makes the filter that the options ask for; NULL with a message.  `fold`: its keys
+ * are folded. */
+struct sketch_bloom *plan_make_filter(const struct plan_options *options, double rate, bool fold);
+
+/* The same for a window of two generations: each has half the rate and half of the
+ * size asked for; `records` is the number of keys where -n was not given, or 0. */
+struct sketch_bloom *plan_make_window(const struct plan_options *options, double rate, bool fold,
+				      const struct sketch_window *window, uint64_t records);
+
+/* Whether the options (and --ignore-case) say anything else than a filter read from
+ * `file`; then a message named the field. */
+bool plan_contradicts(const struct plan_options *options, bool fold, const char *file,
+		      const struct sketch_bloom *filter);
+
+#endif

@@ -1,0 +1,239 @@
+#include "sheet.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filter.h"
+#include "number.h"
+
+#define WIDEST 40 /* a longer cell is not padded for */
+#define EXACT 0x1p53
+
+struct cell cell_none(void)
+{
+	return (struct cell){ .kind = CELL_NONE };
+}
+
+struct cell cell_count(uint64_t count)
+{
+	return (struct cell){ .kind = CELL_COUNT, .count = count };
+}
+
+struct cell cell_bytes(uint64_t bytes)
+{
+	return (struct cell){ .kind = CELL_BYTES, .count = bytes };
+}
+
+struct cell cell_number(double number)
+{
+	return (struct cell){ .kind = CELL_NUMBER, .number = number };
+}
+
+struct cell cell_rate(double rate)
+{
+	return (struct cell){ .kind = CELL_RATE, .number = rate };
+}
+
+struct cell cell_word(const char *word)
+{
+	return (struct cell){ .kind = CELL_WORD, .word = word };
+}
+
+struct cell cell_whole(double number)
+{
+	if (number >= 0 && number < EXACT)
+		return cell_count((uint64_t)number);
+	return cell_number(number);
+}
+
+void sheet_begin(struct sheet *sheet, const char *const *columns, size_t count)
+{
+	sheet->column_count = count;
+	sheet->row_count = 0;
+	for (size_t i = 0; i < count; i++)
+		sheet->columns[i] = columns[i];
+}
+
+void sheet_row(struct sheet *sheet, const struct cell *cells)
+{
+	if (sheet->row_count == SHEET_ROWS)
+		return;
+	memcpy(sheet->cells[sheet->row_count++], cells, sheet->column_count * sizeof *cells);
+}
+
+void sheet_pair(struct sheet *sheet, const char *name, struct cell first, struct cell second)
+{
+	const struct cell cells[] = { cell_word(name), first, second };
+
+	sheet_row(sheet, cells);
+}
+
+const struct cell *sheet_find(const struct sheet *sheet, const char *name)
+{
+	for (size_t i = 0; i < sheet->row_count; i++) {
+		const struct cell *cells = sheet->cells[i];
+
+		if (cells->kind == CELL_WORD && strcmp(cells->word, name) == 0)
+			return cells;
+	}
+	return NULL;
+}
+
+/* ---------------------------------------------------------------------- text */
+
+const char *cell_text(char out[32], const struct cell *cell)
+{
+	switch (cell->kind) {
+	case CELL_COUNT:
+	case CELL_BYTES:
+		snprintf(out, 32, "%" PRIu64, cell->count);
+		return out;
+	case CELL_NUMBER:
+	case CELL_RATE:
+		return isfinite(cell->number) ? number_print(out, cell->number) : "inf";
+	case CELL_WORD:
+		return cell->word;
+	case CELL_NONE:
+		break;
+	}
+	return "-";
+}
+
+/* The cell as people read it. */
+static const char *cell_shown(char out[32], const struct cell *cell)
+{
+	switch (cell->kind) {
+	case CELL_COUNT:
+		return number_grouped(out, cell->count);
+	case CELL_BYTES:
+		return number_size(out, cell->count);
+	case CELL_RATE:
+		return filter_print_rate(out, cell->number);
+	case CELL_NUMBER:
+		if (!isfinite(cell->number))
+			return "inf";
+		if (cell->number >= 1e6 && cell->number < 1e15)
+			return number_grouped(out, (uint64_t)(cell->number + 0.5));
+		snprintf(out, 32, "%.6g", cell->number);
+		return out;
+	default:
+		return cell_text(out, cell);
+	}
+}
+
+static void print_plain(const struct sheet *sheet, struct output *out)
+{
+	char text[32];
+
+	for (size_t i = 0; i < sheet->column_count; i++)
+		output_text(out, "%s%s", i > 0 ? "\t" : "", sheet->columns[i]);
+	output_write(out, "\n", 1);
+	for (size_t row = 0; row < sheet->row_count; row++) {
+		for (size_t i = 0; i < sheet->column_count; i++)
+			output_text(out, "%s%s", i > 0 ? "\t" : "",
+				    cell_text(text, &sheet->cells[row][i]));
+		output_write(out, "\n", 1);
+	}
+}
+
+static int width_of(const struct sheet *sheet, size_t column)
+{
+	size_t width = strlen(sheet->columns[column]);
+	char text[32];
+
+	for (size_t row = 0; row < sheet->row_count; row++) {
+		size_t length = strlen(cell_shown(text, &sheet->cells[row][column]));
+
+		if (length > width && length <= WIDEST)
+			width = length;
+	}
+	return (int)width;
+}
+
+bool sheet_colours(void)
+{
+	const char *no_colour = getenv("NO_COLOR"), *kind = getenv("TERM");
+
+	return (no_colour == NULL || no_colour[0] == '\0') && kind != NULL &&
+	       strcmp(kind, "dumb") != 0;
+}
+
+/* Numbers to the right, words to the left; the last column is not padded. */
+static void print_padded(const struct sheet *sheet, struct output *out)
+{
+	const char *bold = sheet_colours() ? "\033[1m" : "", *plain = bold[0] ? "\033[0m" : "";
+	int widths[SHEET_COLUMNS];
+	char text[32];
+
+	for (size_t i = 0; i < sheet->column_count; i++) {
+		bool words = sheet->row_count > 0 && sheet->cells[0][i].kind == CELL_WORD && i != 1;
+
+		widths[i] = width_of(sheet, i) * (words ? -1 : 1);
+		if (words && i + 1 == sheet->column_count)
+			widths[i] = 0;
+		output_text(out, "%s%s%*s%s", i > 0 ? "  " : "", bold, widths[i], sheet->columns[i],
+			    plain);
+	}
+	output_write(out, "\n", 1);
+	for (size_t row = 0; row < sheet->row_count; row++) {
+		for (size_t i = 0; i < sheet->column_count; i++)
+			output_text(out, "%s%*s", i > 0 ? "  " : "", widths[i],
+				    cell_shown(text, &sheet->cells[row][i]));
+		output_write(out, "\n", 1);
+	}
+}
+
+void sheet_print(const struct sheet *sheet, struct output *out, bool terminal)
+{
+	if (terminal)
+		print_padded(sheet, out);
+	else
+		print_plain(sheet, out);
+}
+
+/* ---------------------------------------------------------------------- JSON */
+
+static void json_cell(struct json *json, const char *name, const struct cell *cell)
+{
+	switch (cell->kind) {
+	case CELL_COUNT:
+	case CELL_BYTES:
+		json_count(json, name, cell->count);
+		break;
+	case CELL_NUMBER:
+	case CELL_RATE:
+		json_number(json, name, cell->number);
+		break;
+	case CELL_WORD:
+		json_word(json, name, cell->word);
+		break;
+	case CELL_NONE:
+		json_null(json, name);
+		break;
+	}
+}
+
+void sheet_json_columns(const struct sheet *sheet, struct json *json)
+{
+	for (size_t i = 1; i < sheet->column_count; i++) {
+		json_open(json, sheet->columns[i]);
+		for (size_t row = 0; row < sheet->row_count; row++)
+			json_cell(json, sheet->cells[row][0].word, &sheet->cells[row][i]);
+		json_close(json);
+	}
+}
+
+void sheet_json_rows(const struct sheet *sheet, struct json *json, const char *name)
+{
+	json_open_array(json, name);
+	for (size_t row = 0; row < sheet->row_count; row++) {
+		json_open(json, NULL);
+		for (size_t i = 0; i < sheet->column_count; i++)
+			json_cell(json, sheet->columns[i], &sheet->cells[row][i]);
+		json_close(json);
+	}
+	json_close_array(json);
+}

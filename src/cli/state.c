@@ -1,0 +1,136 @@
+#include "state.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "number.h"
+#include "system.h"
+
+enum { OPTION_NO_WAIT = 320, OPTION_SAVE_EVERY };
+
+/* ------------------------------------------------------------------- options */
+
+static const struct option_spec state_specs[] = {
+	{ OPTION_NO_WAIT, "no-wait", NULL, "give up where another process has FILE locked" },
+	{ OPTION_SAVE_EVERY, "save-every", "DURATION", "save FILE every 90s, 15min, 24h, too" },
+};
+
+static bool take_state_option(void *context, int letter, const char *value)
+{
+	struct state_options *options = context;
+	struct number_error error;
+
+	if (letter == OPTION_NO_WAIT) {
+		options->no_wait = true;
+		return true;
+	}
+	if (number_duration(value, &options->save_every, &error))
+		return true;
+	message("--save-every: %s", error.text);
+	return false;
+}
+
+struct option_group state_option_group(struct state_options *options)
+{
+	return (struct option_group){ "State", state_specs,
+				      sizeof state_specs / sizeof *state_specs, take_state_option,
+				      options };
+}
+
+bool state_options_check(const struct state_options *options, const char *path_option)
+{
+	if (options->path != NULL || (!options->no_wait && options->save_every == 0))
+		return true;
+	option_complain("%s needs %s", options->no_wait ? "--no-wait" : "--save-every",
+			path_option);
+	return false;
+}
+
+/* --------------------------------------------------------------------- state */
+
+struct state {
+	const char *path;
+	struct sketch_claim *claim;
+	uint64_t before; /* records in the file when it was read */
+	uint64_t saved;  /* records of this run that it holds by now */
+};
+
+/* Locks the file, waiting where that is wanted. */
+static bool claim_file(struct state *state, bool wait)
+{
+	struct sketch_error error;
+	enum sketch_status status = sketch_claim(&state->claim, state->path, false, &error);
+
+	if (status == SKETCH_BUSY && wait) {
+		if (isatty(STDERR_FILENO))
+			message("%s: in use by another process, waiting", state->path);
+		status = sketch_claim(&state->claim, state->path, true, &error);
+	}
+	if (status != SKETCH_OK && status != SKETCH_INTERRUPTED)
+		message_file(state->path, &error);
+	return status == SKETCH_OK;
+}
+
+static bool read_filter(struct state *state, struct sketch_bloom **filter)
+{
+	struct sketch_error error;
+
+	*filter = NULL;
+	if (sketch_claim_is_empty(state->claim))
+		return true;
+	if (sketch_bloom_read(filter, sketch_claim_fd(state->claim), SKETCH_WRITABLE,
+			      system_memory(), NULL, &error) != SKETCH_OK) {
+		message_file(state->path, &error);
+		return false;
+	}
+	state->before = sketch_bloom_records(*filter);
+	return true;
+}
+
+struct state *state_open(const struct state_options *options, struct sketch_bloom **filter)
+{
+	struct state *state = calloc(1, sizeof *state);
+
+	if (state == NULL) {
+		message("out of memory");
+		return NULL;
+	}
+	state->path = options->path;
+	if (!claim_file(state, !options->no_wait) || !read_filter(state, filter)) {
+		state_close(state);
+		return NULL;
+	}
+	return state;
+}
+
+bool state_save(struct state *state, struct sketch_bloom *filter, uint64_t records)
+{
+	struct sketch_error error;
+	uint64_t total;
+
+	if (records == state->saved && !sketch_claim_is_empty(state->claim))
+		return true;
+	if (__builtin_add_overflow(state->before, records, &total))
+		total = UINT64_MAX;
+	sketch_bloom_set_records(filter, total);
+	if (sketch_claim_commit(state->claim, filter, &error) != SKETCH_OK) {
+		message_file(state->path, &error);
+		return false;
+	}
+	state->saved = records;
+	return true;
+}
+
+bool state_stat(const struct state *state, struct stat *st)
+{
+	return fstat(sketch_claim_fd(state->claim), st) == 0;
+}
+
+void state_close(struct state *state)
+{
+	if (state == NULL)
+		return;
+	sketch_claim_release(state->claim);
+	free(state);
+}
