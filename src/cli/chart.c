@@ -118,9 +118,9 @@ static void place_mark(struct canvas *canvas, const struct chart *chart)
 	canvas->mark_row = CHART_ROWS;
 	if (!chart->marked || x < canvas->left || x > canvas->right)
 		return;
-	canvas->mark_row =
-		place(scaled_y(chart->mark_y), canvas->high, canvas->low, CHART_ROWS * canvas->down) /
-		canvas->down;
+	canvas->mark_row = place(scaled_y(chart->mark_y), canvas->high, canvas->low,
+				 CHART_ROWS * canvas->down) /
+			   canvas->down;
 	canvas->mark_column =
 		place(x, canvas->left, canvas->right, canvas->columns * canvas->across) /
 		canvas->across;

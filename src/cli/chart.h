@@ -18,10 +18,10 @@ struct chart {
 	const char *label;   /* of the x axis */
 	const double *x, *y; /* the points, x ascending, y above 0 */
 	size_t count;
-	bool logarithmic;    /* the x axis, too; then x is above 0 */
-	bool marked;         /* there is a point to be marked, at mark_x, mark_y */
+	bool logarithmic; /* the x axis, too; then x is above 0 */
+	bool marked;      /* there is a point to be marked, at mark_x, mark_y */
 	double mark_x, mark_y;
-	unsigned columns;    /* of the whole; brought into the limits above */
+	unsigned columns; /* of the whole; brought into the limits above */
 	bool ascii;
 };
 

@@ -29,6 +29,36 @@ struct sketch_bloom *filter_open(const char *name, enum sketch_access access)
 	return filter;
 }
 
+bool filter_claim(struct filter_state *kept, const struct state_options *options)
+{
+	kept->state = state_open(options);
+	if (kept->state == NULL || !state_read_bloom(kept->state, &kept->filter))
+		return false;
+	if (kept->filter != NULL)
+		kept->before = sketch_bloom_records(kept->filter);
+	return true;
+}
+
+static enum sketch_status write_filter(void *filter, int fd, struct sketch_error *error)
+{
+	return sketch_bloom_write(filter, fd, error);
+}
+
+bool filter_save(struct filter_state *kept, uint64_t records)
+{
+	uint64_t total;
+
+	if (records == kept->saved && !state_is_new(kept->state))
+		return true;
+	if (__builtin_add_overflow(kept->before, records, &total))
+		total = UINT64_MAX;
+	sketch_bloom_set_records(kept->filter, total);
+	if (!state_save(kept->state, write_filter, kept->filter))
+		return false;
+	kept->saved = records;
+	return true;
+}
+
 const char *filter_layout_name(enum sketch_layout layout)
 {
 	return layout == SKETCH_CLASSIC ? "classic" : "blocked";

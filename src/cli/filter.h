@@ -2,12 +2,31 @@
 #ifndef CLI_FILTER_H
 #define CLI_FILTER_H
 
+#include <stdbool.h>
+
 #include "sketch.h"
+#include "state.h"
 
 /* Reads the Bloom filter in a file, "-" standing for standard input, or prints
  * why not and returns NULL.  A filter is refused where it would not fit this
  * machine. */
 struct sketch_bloom *filter_open(const char *name, enum sketch_access access);
+
+/* A filter that is kept in a file from run to run. */
+struct filter_state {
+	struct sketch_bloom *filter;
+	struct state *state;
+	uint64_t before; /* records in the file when it was read */
+	uint64_t saved;  /* records of this run that it holds by now */
+};
+
+/* Claims the file and reads the filter in it, NULL where it holds none yet.  False
+ * after a message or a signal. */
+bool filter_claim(struct filter_state *kept, const struct state_options *options);
+
+/* Saves it with the records of the file before and `records` of this run; nothing is
+ * written where this run has read nothing new.  False after a message. */
+bool filter_save(struct filter_state *kept, uint64_t records);
 
 /* "classic" or "blocked". */
 const char *filter_layout_name(enum sketch_layout layout);

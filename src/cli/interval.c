@@ -80,7 +80,7 @@ static double beta_quantile(double a, double b, double probability)
 	while (high - low > low * 1e-14 && high > DBL_MIN) {
 		/* small numbers by their exponent first */
 		double middle = low > 0 && high < 4 * low ? low + (high - low) / 2 :
-				low > 0			  ? portable_sqrt(low * high) :
+				low > 0                   ? portable_sqrt(low * high) :
 							    high / 1024;
 
 		if (beta_below(a, b, middle) < probability)

@@ -94,8 +94,7 @@ static bool check_enough(const struct plan_question *question)
 		missing = "-n (how many keys?) or -p (how often wrong?)";
 	if (missing == NULL)
 		return true;
-	option_complain("%s missing: %s", given->n == 0 && given->m == 0 && given->p == 0 ?
-						  "too much is" : "something is", missing);
+	option_complain("missing: %s", missing);
 	return false;
 }
 
@@ -207,7 +206,11 @@ double plan_case_exact(const struct plan_case *answer)
 uint64_t plan_case_keys_until(const struct sketch_params *params, double p)
 {
 	struct sketch_request request = {
-		.layout = params->layout, .m = params->m, .k = params->k, .g = params->g, .p = p,
+		.layout = params->layout,
+		.m = params->m,
+		.k = params->k,
+		.g = params->g,
+		.p = p,
 	};
 	struct sketch_params found;
 

@@ -3,13 +3,41 @@
 #include <math.h>
 
 #include "message.h"
+#include "number.h"
 #include "option.h"
 #include "portable.h"
+#include "sketch.h"
 
 #define EULER 2.718281828459045
 #define LOG_2 0.6931471805599453
 #define HYPERLOGLOG_ERROR 1.04
 #define REGISTER_BITS 6
+
+enum {
+	OPTION_CMS = 400,
+	OPTION_HLL,
+	OPTION_EPSILON,
+	OPTION_DELTA,
+	OPTION_WIDTH,
+	OPTION_DEPTH,
+	OPTION_SIZE,
+	OPTION_TOTAL,
+	OPTION_ERROR,
+	OPTION_PRECISION
+};
+
+static const struct option_spec count_specs[] = {
+	{ OPTION_CMS, "cms", NULL, "size a count-min sketch" },
+	{ OPTION_EPSILON, "epsilon", "E", "counts are too high by E times the total at most..." },
+	{ OPTION_DELTA, "delta", "D", "...but for this share of them: the chance of failure [1%]" },
+	{ OPTION_WIDTH, "width", "W", "cells a row" },
+	{ OPTION_DEPTH, "depth", "D", "rows" },
+	{ OPTION_SIZE, "size", "SIZE", "size of all cells (1MiB)" },
+	{ OPTION_TOTAL, "total", "N", "sum of all counts, to state the error in counts" },
+	{ OPTION_HLL, "hll", NULL, "size a HyperLogLog" },
+	{ OPTION_ERROR, "error", "E", "its standard error (2%)" },
+	{ OPTION_PRECISION, "precision", "P", "its precision, 4 to 18" },
+};
 
 static const char *const columns[] = { "name", "used", "textbook" };
 
@@ -19,6 +47,81 @@ static double rounded_up(double x)
 	double whole = x < 0x1p53 ? (double)(uint64_t)x : x;
 
 	return whole < x * (1 - 1e-13) ? whole + 1 : whole;
+}
+
+/* -------------------------------------------------------------- command line */
+
+/* epsilon may be 1. */
+static bool take_epsilon(const char *value, double *epsilon, struct number_error *error)
+{
+	uint64_t one;
+
+	if (number_count(value, 1, 1, &one, error)) {
+		*epsilon = 1;
+		return true;
+	}
+	return number_probability(value, epsilon, error);
+}
+
+static bool take_value(struct plan_counts *counts, int letter, const char *value,
+		       struct number_error *error)
+{
+	switch (letter) {
+	case OPTION_EPSILON:
+		return take_epsilon(value, &counts->epsilon, error);
+	case OPTION_DELTA:
+		return number_probability(value, &counts->delta, error);
+	case OPTION_WIDTH:
+		return number_count(value, 1, UINT64_C(1) << 40, &counts->width, error);
+	case OPTION_DEPTH:
+		return number_count(value, 1, 255, &counts->depth, error);
+	case OPTION_SIZE:
+		return number_bits(value, SKETCH_MAX_BITS, &counts->bits, error);
+	case OPTION_TOTAL:
+		return number_count(value, 1, UINT64_MAX, &counts->total, error);
+	case OPTION_ERROR:
+		return number_probability(value, &counts->error, error);
+	}
+	return number_count(value, PLAN_PRECISION_LEAST, PLAN_PRECISION_MOST, &counts->precision,
+			    error);
+}
+
+static bool take_option(void *context, int letter, const char *value)
+{
+	struct plan_counts *counts = context;
+	struct number_error error;
+
+	if (letter == OPTION_CMS)
+		return counts->cms = true;
+	if (letter == OPTION_HLL)
+		return counts->hll = true;
+	if (take_value(counts, letter, value, &error))
+		return true;
+	for (size_t i = 0; i < sizeof count_specs / sizeof *count_specs; i++) {
+		if (count_specs[i].letter == letter)
+			message("--%s: %s", count_specs[i].name, error.text);
+	}
+	return false;
+}
+
+struct option_group plan_counts_option_group(struct plan_counts *counts)
+{
+	return (struct option_group){ "Counting sketches", count_specs,
+				      sizeof count_specs / sizeof *count_specs, take_option,
+				      counts };
+}
+
+const char *plan_counts_fault(const struct plan_counts *counts)
+{
+	bool table = counts->epsilon > 0 || counts->delta > 0 || counts->width > 0 ||
+		     counts->depth > 0 || counts->bits > 0 || counts->total > 0;
+	bool registers = counts->error > 0 || counts->precision > 0;
+
+	if (table && !counts->cms)
+		return "--epsilon, --delta, --width, --depth, --size and --total need --cms";
+	if (registers && !counts->hll)
+		return "--error and --precision need --hll";
+	return NULL;
 }
 
 /* ------------------------------------------------------------------ count-min */
@@ -45,8 +148,7 @@ static struct table size_table(const struct plan_counts *given, const struct con
 	double delta = given->delta > 0 ? given->delta : PLAN_DELTA;
 
 	if (table.depth == 0)
-		table.depth = fmax(
-			rounded_up(-portable_log(delta) / convention->log_base), 1);
+		table.depth = fmax(rounded_up(-portable_log(delta) / convention->log_base), 1);
 	if (given->bits != 0)
 		table.width = (double)(uint64_t)((double)given->bits / 8 /
 						 (PLAN_CELL_BYTES * table.depth));
@@ -88,7 +190,7 @@ static struct cell bytes_of(const struct table *table)
 	return cell;
 }
 
-bool plan_counts_min(const struct plan_counts *given, struct sheet *sheet)
+static bool report_table(const struct plan_counts *given, struct sheet *sheet)
 {
 	struct table used, textbook;
 
@@ -130,7 +232,7 @@ static double error_of(double registers)
 	return HYPERLOGLOG_ERROR / portable_sqrt(registers);
 }
 
-bool plan_counts_distinct(const struct plan_counts *given, struct sheet *sheet)
+static bool report_registers(const struct plan_counts *given, struct sheet *sheet)
 {
 	double precision = (double)given->precision, used = precision, registers;
 
@@ -160,4 +262,9 @@ bool plan_counts_distinct(const struct plan_counts *given, struct sheet *sheet)
 	sheet_pair(sheet, "error", cell_rate(error_of(registers)),
 		   cell_rate(given->error > 0 ? given->error : error_of(registers)));
 	return true;
+}
+
+bool plan_counts_report(const struct plan_counts *given, struct sheet *sheet)
+{
+	return given->cms ? report_table(given, sheet) : report_registers(given, sheet);
 }

@@ -77,8 +77,8 @@ static void fill_by_bits(struct sheet *sheet, const struct plan_case *answer)
 		if (sketch_plan(&request, &params, NULL) != SKETCH_OK || params.m == before)
 			continue;
 		before = params.m;
-		book = textbook_complete(&(struct textbook_request){ .n = (double)used->n,
-								     .m = (double)params.m });
+		book = textbook_complete(
+			&(struct textbook_request){ .n = (double)used->n, .m = (double)params.m });
 		add_point(sheet, cell_number((double)params.m / (double)used->n), params.p,
 			  book.rate);
 	}
@@ -112,7 +112,7 @@ void plan_curve_draw(const struct sheet *sheet, const struct plan_case *answer,
 	const struct sketch_params *used = &answer->used;
 	double x[SHEET_ROWS], y[SHEET_ROWS];
 	struct chart chart = {
-		.label = curve == CURVE_KEYS ? (answer->sized ? "n, keys" : "n, times the load") :
+		.label = curve == CURVE_KEYS   ? (answer->sized ? "n, keys" : "n, times the load") :
 			 curve == CURVE_HASHES ? "k, hashes" :
 						 "m/n, bits a key",
 		.x = x,
@@ -121,8 +121,8 @@ void plan_curve_draw(const struct sheet *sheet, const struct plan_case *answer,
 		.logarithmic = curve == CURVE_KEYS,
 		.marked = true,
 		.mark_x = curve == CURVE_HASHES ? used->k :
-			  curve == CURVE_BITS	? (double)used->m / (double)used->n :
-			  answer->sized		? (double)used->n :
+			  curve == CURVE_BITS   ? (double)used->m / (double)used->n :
+			  answer->sized         ? (double)used->n :
 						  1,
 		.mark_y = sketch_rate_bound(used, used->n),
 		.columns = columns,

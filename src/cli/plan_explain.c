@@ -31,7 +31,7 @@ static struct chalk chalk(double x)
 	double mantissa = x;
 
 	if (x == 0 || (x >= 0.001 && x < 1e6)) {
-		snprintf(chalk.text, sizeof chalk.text, "%.5g", x);
+		snprintf(chalk.text, sizeof chalk.text, x < 1 ? "%.4g" : "%.6g", x);
 		return chalk;
 	}
 	for (; mantissa >= 999.9995; mantissa /= 1000)
@@ -145,11 +145,12 @@ static void explain_best(struct lesson *lesson)
 /* Whether the best k is worth its probes. */
 static void explain_cost(struct lesson *lesson)
 {
-	double fewer = 1;
+	double fewer = 1, whole = (double)(uint64_t)(lesson->best + 0.5);
 
 	if (lesson->best < 1.5) {
 		heading(lesson, "A crowded filter");
-		say(lesson, "At a load of n/m = %.3g about one hash is best: a second would set more",
+		say(lesson,
+		    "At a load of n/m = %.3g about one hash is best: a second would set more",
 		    lesson->n / lesson->m);
 		say(lesson, "bits to 1 than it could ask about.");
 		return;
@@ -159,9 +160,9 @@ static void explain_cost(struct lesson *lesson)
 	if (fewer + 2 > lesson->best)
 		return;
 	heading(lesson, "Why nobody should use it");
-	say(lesson, "The best k = %.4g means some %.0f probes of memory for every event, each a",
-	    lesson->best, lesson->best + 0.5);
-	say(lesson, "cache miss in a large filter. k = %.0f gives p = %s already. Below 1 %%", fewer,
+	say(lesson, "k = %.0f means %.0f probes of memory for every event, each a cache miss once",
+	    whole, whole);
+	say(lesson, "the filter is large. k = %.0f gives p = %s already. Below 1 %%", fewer,
 	    chalk(rates_exponential(fewer, lesson->m, lesson->n)).text);
 	say(lesson, "more hashes rarely pay: the rest of the work errs more often than that.");
 }
@@ -170,7 +171,6 @@ static void explain_bound(struct lesson *lesson)
 {
 	const struct plan_case *answer = lesson->answer;
 	const struct sketch_params *used = &answer->used;
-	char bound[32];
 
 	if (!answer->made) {
 		heading(lesson, "What is used");
@@ -183,20 +183,22 @@ static void explain_bound(struct lesson *lesson)
 	if (used->layout == SKETCH_CLASSIC) {
 		say(lesson, "p <= (1 - e^(-k(n + 1/2)/(m - 1)))^k      (Goel and Gupta 2010).");
 	} else {
-		say(lesson, "the k = %" PRIu32 " bits of a key lie in g = %" PRIu32
-			    " cache line%s of 512 bits, %" PRIu32 " in each,",
+		say(lesson,
+		    "the k = %" PRIu32 " bits of a key lie in g = %" PRIu32
+		    " cache line%s of 512 bits, %" PRIu32 " in each,",
 		    used->k, used->g, used->g > 1 ? "s" : "", used->k / used->g);
-		say(lesson, "and a line that got more than its share of keys errs more. The bound is");
-		say(lesson, "the sum over j of P(a line has j keys) P(it says yes), to the power g.");
+		say(lesson,
+		    "and a line that got more than its share of keys errs more. The bound is");
+		say(lesson,
+		    "the sum over j of P(a line has j keys) P(it says yes), to the power g.");
 	}
-	number_print(bound, sketch_rate_bound(used, used->n));
 	if (answer->sized)
 		say(lesson, "The filter made: %s, m = %" PRIu64 ", k = %" PRIu32 ".",
 		    filter_layout_name(used->layout), used->m, used->k);
 	else
 		say(lesson, "The filter made: %s, %.4g bits a key, k = %" PRIu32 ".",
 		    filter_layout_name(used->layout), (double)used->m / (double)used->n, used->k);
-	say(lesson, "Its rate is at most %s.", bound);
+	say(lesson, "Its rate is at most %s.", chalk(sketch_rate_bound(used, used->n)).text);
 }
 
 void plan_explain(const struct plan_case *answer, struct output *out)

@@ -13,7 +13,8 @@ static const struct option_spec plan_specs[] = {
 	{ 'p', "rate", "P", "ceiling on false positives at N keys (0.01, 1%, 1e-6)" },
 	{ 'm', "bits", "SIZE", "size of the filter (48000000 bits, 6MB, 6MiB, 48Mbit)" },
 	{ 'k', "hashes", "K", "bits a key sets, 1 to 255" },
-	{ 'L', "layout", "LAYOUT", "blocked (a key's bits share cache lines) or classic [blocked]" },
+	{ 'L', "layout", "LAYOUT",
+	  "blocked (a key's bits share cache lines) or classic [blocked]" },
 	{ 's', "seed", "N", "seed of the hash, to decorrelate filters used together [0]" },
 };
 
@@ -91,7 +92,8 @@ bool plan_complete(const struct plan_options *options, double rate, struct sketc
 
 	*grows = request.n == 0 && request.m == 0;
 	if (*grows && request.k != 0) {
-		option_complain("--hashes needs --keys or --bits: a filter that grows chooses its own");
+		option_complain(
+			"--hashes needs --keys or --bits: a filter that grows chooses its own");
 		return false;
 	}
 	/* The rate is promised unless the size and the number of keys decide it. */
@@ -175,12 +177,14 @@ static bool differs(const char *file, const char *field, uint64_t has, uint64_t 
 static bool contradicts_size(const struct sketch_request *asked, const char *file,
 			     const struct sketch_params *has, bool grows)
 {
-	uint64_t unit = has->layout == SKETCH_CLASSIC ? SKETCH_CLASSIC_UNIT :
-							SKETCH_BLOCK_BITS * has->g;
+	uint64_t unit =
+		has->layout == SKETCH_CLASSIC ? SKETCH_CLASSIC_UNIT : SKETCH_BLOCK_BITS * has->g;
 
 	if (grows && (asked->n != 0 || asked->m != 0 || asked->k != 0)) {
 		message("%s: the file grows; %s cannot be given", file,
-			asked->n != 0 ? "n" : asked->m != 0 ? "m" : "k");
+			asked->n != 0 ? "n" :
+			asked->m != 0 ? "m" :
+					"k");
 		return true;
 	}
 	if (asked->m != 0 && asked->m / unit * unit != has->m)

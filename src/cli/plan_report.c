@@ -67,8 +67,8 @@ static void add_shape(struct sheet *sheet, const struct plan_case *answer)
 	sheet_pair(sheet, "load", if_made(answer, cell_number((double)used->n / (double)used->m)),
 		   cell_number(book->n / book->m));
 	sheet_pair(sheet, "fill",
-		   if_made(answer, cell_number(answer->made ? sketch_fill_expected(used, used->n) :
-							      0)),
+		   if_made(answer,
+			   cell_number(answer->made ? sketch_fill_expected(used, used->n) : 0)),
 		   cell_number(book->fill));
 }
 
@@ -215,14 +215,33 @@ bool plan_report_change(struct sheet *sheet, const struct plan_case *answer,
 	sheet_pair(sheet, "what_if_m", if_made(answer, cell_count(changed.m)), cell_number(m));
 	sheet_pair(sheet, "what_if_k", if_made(answer, cell_count(changed.k)), cell_number(k));
 	sheet_pair(sheet, "what_if_fill",
-		   if_made(answer, cell_number(answer->made ?
-						       sketch_fill_expected(&changed, changed.n) :
-						       0)),
+		   if_made(answer,
+			   cell_number(answer->made ? sketch_fill_expected(&changed, changed.n) :
+						      0)),
 		   cell_number(rates_exponential(1, m, k * n)));
 	sheet_pair(sheet, "what_if_rate", if_made(answer, cell_rate(after)), cell_rate(rate));
 	sheet_pair(sheet, "what_if_times", if_made(answer, cell_number(after / before)),
 		   cell_number(rate / book->rate));
 	return true;
+}
+
+/* ----------------------------------------------------------------- simulation */
+
+void plan_report_simulation(struct sheet *sheet, const struct simulation_result *result,
+			    double bound)
+{
+	const struct interval_sample *sample = &result->sample;
+	struct cell none = cell_none();
+
+	sheet_pair(sheet, "simulated_filters", cell_count(sample->filters), none);
+	sheet_pair(sheet, "simulated_queries", cell_count(sample->filters * sample->queries), none);
+	sheet_pair(sheet, "simulated_hits", cell_count(sample->hits), none);
+	sheet_pair(sheet, "simulated_rate", cell_rate(result->rate), none);
+	sheet_pair(sheet, "simulated_low", cell_rate(result->interval.low), none);
+	sheet_pair(sheet, "simulated_high", cell_rate(result->interval.high), none);
+	sheet_pair(sheet, "simulated_method", cell_word(result->interval.method), none);
+	sheet_pair(sheet, "bound", cell_rate(bound), none);
+	sheet_pair(sheet, "bound_holds", cell_word(result->holds ? "yes" : "no"), none);
 }
 
 /* ---------------------------------------------------------------------- table */
@@ -261,9 +280,9 @@ void plan_report_hashes(struct sheet *sheet, const struct plan_case *answer)
 			lowest_row = sheet->row_count - 1;
 		}
 	}
-	sheet->cells[lowest_row][4] =
-		sheet->cells[lowest_row][4].kind == CELL_WORD ? cell_word("used, lowest") :
-								cell_word("lowest");
+	sheet->cells[lowest_row][4] = sheet->cells[lowest_row][4].kind == CELL_WORD ?
+					      cell_word("used, lowest") :
+					      cell_word("lowest");
 }
 
 /* -------------------------------------------------------------------- compare */
@@ -271,9 +290,8 @@ void plan_report_hashes(struct sheet *sheet, const struct plan_case *answer)
 static void compare_with(struct sheet *sheet, const char *name, double bits, double n,
 			 double filter_bits, const char *note)
 {
-	sheet_row(sheet, (struct cell[]){ cell_word(name), whole_bytes(bits),
-					  cell_number(bits / n), cell_number(bits / filter_bits),
-					  cell_word(note) });
+	sheet_row(sheet, (struct cell[]){ cell_word(name), whole_bytes(bits), cell_number(bits / n),
+					  cell_number(bits / filter_bits), cell_word(note) });
 }
 
 /* Bits of a fingerprint in a cuckoo filter whose buckets hold four. */
@@ -328,7 +346,7 @@ static bool advise_on_hashes(const struct sketch_params *used, char text[240])
 	struct sketch_params params = *used;
 	char now[32], then[32];
 
-	if (fewer == 0)
+	if (used->layout != SKETCH_CLASSIC || fewer == 0 || 2 * fewer > used->k)
 		return false;
 	params.k = fewer;
 	filter_print_rate(now, sketch_rate_bound(used, used->n));
@@ -381,9 +399,9 @@ static bool advise_on_growth(const struct sketch_params *used, char text[240])
 
 const char *plan_report_advice(const struct plan_case *answer, size_t i, char text[240])
 {
-	static bool (*const advisers[])(const struct sketch_params *, char *) = {
-		advise_on_hashes, advise_on_load, advise_on_lines, advise_on_growth
-	};
+	static bool (*const advisers[])(const struct sketch_params *,
+					char *) = { advise_on_hashes, advise_on_load,
+						    advise_on_lines, advise_on_growth };
 
 	for (size_t at = 0; answer->made && at < sizeof advisers / sizeof *advisers; at++) {
 		if (advisers[at](&answer->used, text) && i-- == 0)

@@ -7,6 +7,7 @@
 
 #include "plan_case.h"
 #include "sheet.h"
+#include "simulate.h"
 
 /* The main sheet: the filter, and its rate by each formula. */
 void plan_report_case(struct sheet *sheet, const struct plan_case *answer);
@@ -28,6 +29,10 @@ bool plan_report_parse_change(const char *word, struct plan_change *change,
  * False, after a message, where there is no such filter. */
 bool plan_report_change(struct sheet *sheet, const struct plan_case *answer,
 			const struct plan_change *change);
+
+/* Rows: what was measured, and whether the bound holds. */
+void plan_report_simulation(struct sheet *sheet, const struct simulation_result *result,
+			    double bound);
 
 /* A sheet: the rate for each k, and by how much each further hash divides it. */
 void plan_report_hashes(struct sheet *sheet, const struct plan_case *answer);

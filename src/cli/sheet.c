@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filter.h"
 #include "number.h"
 
 #define WIDEST 40 /* a longer cell is not padded for */
@@ -111,7 +110,9 @@ static const char *cell_shown(char out[32], const struct cell *cell)
 	case CELL_BYTES:
 		return number_size(out, cell->count);
 	case CELL_RATE:
-		return filter_print_rate(out, cell->number);
+		snprintf(out, 32, cell->number >= 0.0001 ? "%.4g %%" : "%.4g",
+			 cell->number >= 0.0001 ? cell->number * 100 : cell->number);
+		return out;
 	case CELL_NUMBER:
 		if (!isfinite(cell->number))
 			return "inf";
@@ -161,21 +162,32 @@ bool sheet_colours(void)
 	       strcmp(kind, "dumb") != 0;
 }
 
-/* Numbers to the right, words to the left; the last column is not padded. */
+/* Whether a column is of words, most of it. */
+static bool has_words(const struct sheet *sheet, size_t column)
+{
+	size_t words = 0, numbers = 0;
+
+	for (size_t row = 0; row < sheet->row_count; row++) {
+		words += sheet->cells[row][column].kind == CELL_WORD;
+		numbers += sheet->cells[row][column].kind > CELL_NONE &&
+			   sheet->cells[row][column].kind < CELL_WORD;
+	}
+	return words > numbers;
+}
+
+/* Numbers to the right, words to the left. */
 static void print_padded(const struct sheet *sheet, struct output *out)
 {
-	const char *bold = sheet_colours() ? "\033[1m" : "", *plain = bold[0] ? "\033[0m" : "";
+	bool colours = sheet_colours();
 	int widths[SHEET_COLUMNS];
 	char text[32];
 
 	for (size_t i = 0; i < sheet->column_count; i++) {
-		bool words = sheet->row_count > 0 && sheet->cells[0][i].kind == CELL_WORD && i != 1;
-
-		widths[i] = width_of(sheet, i) * (words ? -1 : 1);
-		if (words && i + 1 == sheet->column_count)
-			widths[i] = 0;
-		output_text(out, "%s%s%*s%s", i > 0 ? "  " : "", bold, widths[i], sheet->columns[i],
-			    plain);
+		widths[i] = width_of(sheet, i);
+		if (has_words(sheet, i)) /* the last one needs no blanks behind it */
+			widths[i] = i + 1 == sheet->column_count ? 0 : -widths[i];
+		output_text(out, "%s%s%*s%s", i > 0 ? "  " : "", colours ? "\033[1m" : "",
+			    widths[i], sheet->columns[i], colours ? "\033[0m" : "");
 	}
 	output_write(out, "\n", 1);
 	for (size_t row = 0; row < sheet->row_count; row++) {

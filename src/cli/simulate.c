@@ -10,7 +10,7 @@
 
 #define BATCH 256
 #define KEY_BYTES 8
-#define TAIL 0.025      /* of a 95 % interval, on each side */
+#define TAIL 0.025 /* of a 95 % interval, on each side */
 #define STRICT_TAIL 1e-4
 #define QUERIES_MOST 5e7 /* of all filters, where nobody asked for more */
 #define QUERIES_LEAST 1000
@@ -164,9 +164,8 @@ bool simulate_filters(const struct simulation *simulation, struct simulation_res
 
 	if (!good)
 		return false;
-	*result = (struct simulation_result){
-		.sample = { .filters = simulation->filters, .queries = simulation->queries }
-	};
+	*result = (struct simulation_result){ .sample = { .filters = simulation->filters,
+							  .queries = simulation->queries } };
 	progress_begin(&pace.progress, simulation->progress);
 	progress_expect(&pace.progress, simulation->filters * KEY_BYTES *
 						(simulation->params.n + simulation->queries));

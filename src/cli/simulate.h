@@ -21,7 +21,7 @@ struct simulation_result {
 	struct interval_sample sample;
 	double rate;
 	struct interval interval; /* 95 % */
-	bool holds; /* the measured rate is not above the bound by more than chance
+	bool holds;               /* the measured rate is not above the bound by more than chance
 	             * brings about once in ten thousand times */
 };
 

@@ -52,8 +52,6 @@ bool state_options_check(const struct state_options *options, const char *path_o
 struct state {
 	const char *path;
 	struct sketch_claim *claim;
-	uint64_t before; /* records in the file when it was read */
-	uint64_t saved;  /* records of this run that it holds by now */
 };
 
 /* Locks the file, waiting where that is wanted. */
@@ -72,23 +70,7 @@ static bool claim_file(struct state *state, bool wait)
 	return status == SKETCH_OK;
 }
 
-static bool read_filter(struct state *state, struct sketch_bloom **filter)
-{
-	struct sketch_error error;
-
-	*filter = NULL;
-	if (sketch_claim_is_empty(state->claim))
-		return true;
-	if (sketch_bloom_read(filter, sketch_claim_fd(state->claim), SKETCH_WRITABLE,
-			      system_memory(), NULL, &error) != SKETCH_OK) {
-		message_file(state->path, &error);
-		return false;
-	}
-	state->before = sketch_bloom_records(*filter);
-	return true;
-}
-
-struct state *state_open(const struct state_options *options, struct sketch_bloom **filter)
+struct state *state_open(const struct state_options *options)
 {
 	struct state *state = calloc(1, sizeof *state);
 
@@ -97,29 +79,53 @@ struct state *state_open(const struct state_options *options, struct sketch_bloo
 		return NULL;
 	}
 	state->path = options->path;
-	if (!claim_file(state, !options->no_wait) || !read_filter(state, filter)) {
+	if (!claim_file(state, !options->no_wait)) {
 		state_close(state);
 		return NULL;
 	}
 	return state;
 }
 
-bool state_save(struct state *state, struct sketch_bloom *filter, uint64_t records)
+bool state_is_new(const struct state *state)
+{
+	return sketch_claim_is_empty(state->claim);
+}
+
+int state_descriptor(const struct state *state)
+{
+	return sketch_claim_fd(state->claim);
+}
+
+bool state_read_bloom(struct state *state, struct sketch_bloom **filter)
 {
 	struct sketch_error error;
-	uint64_t total;
 
-	if (records == state->saved && !sketch_claim_is_empty(state->claim))
+	*filter = NULL;
+	if (state_is_new(state) ||
+	    sketch_bloom_read(filter, state_descriptor(state), SKETCH_WRITABLE, system_memory(),
+			      NULL, &error) == SKETCH_OK)
 		return true;
-	if (__builtin_add_overflow(state->before, records, &total))
-		total = UINT64_MAX;
-	sketch_bloom_set_records(filter, total);
-	if (sketch_claim_commit(state->claim, filter, &error) != SKETCH_OK) {
-		message_file(state->path, &error);
-		return false;
+	message_file(state->path, &error);
+	return false;
+}
+
+bool state_save(struct state *state, state_writer *writer, void *sketch)
+{
+	struct sketch_save *save;
+	struct sketch_error error;
+	int fd;
+	enum sketch_status status = sketch_claim_begin(state->claim, &save, &fd, &error);
+
+	if (status == SKETCH_OK) {
+		status = writer(sketch, fd, &error);
+		if (status == SKETCH_OK)
+			status = sketch_claim_commit(state->claim, save, &error);
+		else
+			sketch_save_abort(save);
 	}
-	state->saved = records;
-	return true;
+	if (status != SKETCH_OK)
+		message_file(state->path, &error);
+	return status == SKETCH_OK;
 }
 
 bool state_stat(const struct state *state, struct stat *st)

@@ -28,15 +28,23 @@ bool state_options_check(const struct state_options *options, const char *path_o
 
 struct state;
 
-/* Claims the file, which is made where it is absent, and reads the filter in it:
- * NULL after a message, or after a signal that ended the waiting.  *filter becomes
- * NULL where the file holds none yet; else it is writable and the caller's. */
-struct state *state_open(const struct state_options *options, struct sketch_bloom **filter);
+/* Claims the file, which is made where it is absent: NULL after a message, or
+ * after a signal that ended the waiting. */
+struct state *state_open(const struct state_options *options);
 
-/* Saves the filter, whose records become those of the file before and `records` of
- * this run; nothing is written where this run has read nothing new.  False after a
- * message. */
-bool state_save(struct state *state, struct sketch_bloom *filter, uint64_t records);
+/* Whether the file holds nothing yet. */
+bool state_is_new(const struct state *state);
+
+/* Reads the filter in the file, writable, the caller's: *filter becomes NULL where it
+ * holds nothing yet.  False after a message. */
+bool state_read_bloom(struct state *state, struct sketch_bloom **filter);
+
+/* The descriptor to read the file from, at position 0. */
+int state_descriptor(const struct state *state);
+
+/* Saves a sketch by what writes it to a descriptor.  False after a message. */
+typedef enum sketch_status state_writer(void *sketch, int fd, struct sketch_error *error);
+bool state_save(struct state *state, state_writer *writer, void *sketch);
 
 /* The file itself, which no input may be. */
 bool state_stat(const struct state *state, struct stat *st);

@@ -99,8 +99,7 @@ static enum option_outcome parse_args(struct build *build, int argc, char **argv
 /* What is under way. */
 struct run {
 	const struct build *build;
-	struct sketch_bloom *filter;
-	struct state *state;      /* --append */
+	struct filter_state kept; /* its state is NULL but for --append */
 	struct sketch_save *save; /* --output */
 	int fd;                   /* where the filter goes, but for a state */
 	struct records *records;
@@ -117,11 +116,11 @@ static bool add_batch(struct run *run, struct records_batch *batch)
 		batch->hashes[kept] = batch->hashes[i];
 		kept += batch->keyed[i / 64] >> i % 64 & 1;
 	}
-	if (sketch_bloom_identity(run->filter)->arrangement == SKETCH_SINGLE) {
-		sketch_bloom_add(run->filter, batch->hashes, kept);
+	if (sketch_bloom_identity(run->kept.filter)->arrangement == SKETCH_SINGLE) {
+		sketch_bloom_add(run->kept.filter, batch->hashes, kept);
 		return true;
 	}
-	if (sketch_bloom_insert(run->filter, batch->hashes, kept, found, &error) == SKETCH_OK)
+	if (sketch_bloom_insert(run->kept.filter, batch->hashes, kept, found, &error) == SKETCH_OK)
 		return true;
 	message("the filter %s", error.text);
 	return false;
@@ -131,7 +130,7 @@ static bool save_state(void *context)
 {
 	struct run *run = context;
 
-	return state_save(run->state, run->filter, records_tally(run->records)->records);
+	return filter_save(&run->kept, records_tally(run->records)->records);
 }
 
 static bool report_unless_pipe(const char *name, const struct sketch_error *error)
@@ -147,10 +146,10 @@ static bool save_output(struct run *run)
 	struct sketch_error error;
 	enum sketch_status status;
 
-	if (run->state != NULL)
+	if (run->kept.state != NULL)
 		return save_state(run);
-	sketch_bloom_set_records(run->filter, records_tally(run->records)->records);
-	if (sketch_bloom_write(run->filter, run->fd, &error) != SKETCH_OK)
+	sketch_bloom_set_records(run->kept.filter, records_tally(run->records)->records);
+	if (sketch_bloom_write(run->kept.filter, run->fd, &error) != SKETCH_OK)
 		return report_unless_pipe(name, &error);
 	if (run->save != NULL) {
 		status = sketch_save_commit(run->save, &error);
@@ -166,15 +165,16 @@ static bool prepare_state(struct run *run)
 	const struct build *build = run->build;
 
 	system_catch_signals();
-	run->state = state_open(&build->state, &run->filter);
-	if (run->state == NULL || run->filter == NULL)
-		return run->state != NULL;
-	if (sketch_bloom_identity(run->filter)->arrangement == SKETCH_WINDOW) {
+	if (!filter_claim(&run->kept, &build->state))
+		return false;
+	if (run->kept.filter == NULL)
+		return true;
+	if (sketch_bloom_identity(run->kept.filter)->arrangement == SKETCH_WINDOW) {
 		message("%s: has a window: bloom-uniq --state adds to it", build->state.path);
 		return false;
 	}
 	return !plan_contradicts(&build->plan, build->records.fold, build->state.path,
-				 run->filter);
+				 run->kept.filter);
 }
 
 /* Makes or reads the filter, and opens the place it goes to. */
@@ -191,9 +191,9 @@ static bool prepare(struct run *run)
 				"use -o FILE, or a pipe");
 		return false;
 	}
-	if (run->filter == NULL)
-		run->filter = plan_make_filter(&build->plan, BUILD_RATE, build->records.fold);
-	if (run->filter == NULL)
+	if (run->kept.filter == NULL)
+		run->kept.filter = plan_make_filter(&build->plan, BUILD_RATE, build->records.fold);
+	if (run->kept.filter == NULL)
 		return false;
 	if (build->output != NULL &&
 	    sketch_save_begin(&run->save, build->output, &run->fd, &error) != SKETCH_OK) {
@@ -206,8 +206,8 @@ static bool prepare(struct run *run)
 /* The file that is being made, which no input may be. */
 static bool stat_target(const struct run *run, struct stat *st)
 {
-	if (run->state != NULL)
-		return state_stat(run->state, st);
+	if (run->kept.state != NULL)
+		return state_stat(run->kept.state, st);
 	return run->build->output != NULL ? stat(run->build->output, st) == 0 :
 					    fstat(STDOUT_FILENO, st) == 0;
 }
@@ -215,7 +215,7 @@ static bool stat_target(const struct run *run, struct stat *st)
 static bool open_records(struct run *run)
 {
 	const struct build *build = run->build;
-	const struct sketch_identity *identity = sketch_bloom_identity(run->filter);
+	const struct sketch_identity *identity = sketch_bloom_identity(run->kept.filter);
 	struct records_setup setup = {
 		.options = &build->records,
 		.names = build->inputs,
@@ -255,10 +255,10 @@ static void report(struct run *run)
 
 	records_warn_no_key(run->records);
 	filter_warn_past_capacity(build->state.path != NULL ? build->state.path : build->output,
-				  run->filter);
+				  run->kept.filter);
 	if (build->records.stats) {
 		records_print_tally(run->records);
-		filter_print_state(run->filter);
+		filter_print_state(run->kept.filter);
 	}
 }
 
@@ -271,8 +271,8 @@ static bool run_build(const struct build *build)
 		report(&run);
 	records_close(run.records);
 	sketch_save_abort(run.save);
-	state_close(run.state);
-	sketch_bloom_free(run.filter);
+	state_close(run.kept.state);
+	sketch_bloom_free(run.kept.filter);
 	return good;
 }
 

@@ -150,8 +150,7 @@ static enum option_outcome parse_args(struct uniq *uniq, int argc, char **argv, 
 
 struct run {
 	const struct uniq *uniq;
-	struct sketch_bloom *filter;
-	struct state *state;
+	struct filter_state kept; /* its state is NULL but for --state */
 	struct records *records;
 	struct output *out, *held_out; /* standard output; --duplicates */
 	uint64_t passed, held;
@@ -170,7 +169,7 @@ struct run {
 
 static bool in_window(const struct run *run)
 {
-	return sketch_bloom_identity(run->filter)->arrangement == SKETCH_WINDOW;
+	return sketch_bloom_identity(run->kept.filter)->arrangement == SKETCH_WINDOW;
 }
 
 static uint8_t terminator(const struct run *run)
@@ -195,7 +194,7 @@ static void start_clock(struct run *run)
 	struct sketch_window window;
 	uint64_t now = wall_clock(), clock = system_clock(), elapsed;
 
-	if (!sketch_window_get(run->filter, &window) || window.unit != SKETCH_WINDOW_NANOSECONDS)
+	if (!sketch_window_get(run->kept.filter, &window) || window.unit != SKETCH_WINDOW_NANOSECONDS)
 		return;
 	elapsed = now > (uint64_t)window.landmark ? now - (uint64_t)window.landmark : 0;
 	if (elapsed < window.stamp * window.span)
@@ -208,23 +207,23 @@ static void start_clock(struct run *run)
  * keys than it was made for. */
 static void close_generation(struct run *run)
 {
-	size_t last = sketch_bloom_layers(run->filter) - 1;
-	uint64_t n = sketch_bloom_params(run->filter, last)->n;
+	size_t last = sketch_bloom_layers(run->kept.filter) - 1;
+	uint64_t n = sketch_bloom_params(run->kept.filter, last)->n;
 	struct sketch_bloom_state state;
 	struct sketch_window window;
 	double keys;
 
-	if (!sketch_window_get(run->filter, &window))
+	if (!sketch_window_get(run->kept.filter, &window))
 		return;
 	if (run->uniq->records.stats) {
-		keys = loss_keys(run->filter, last);
+		keys = loss_keys(run->kept.filter, last);
 		run->expected_loss += (double)(run->passed - run->passed_before) *
-				      loss_per_pass(run->filter, last, run->keys_before, keys);
+				      loss_per_pass(run->kept.filter, last, run->keys_before, keys);
 	}
 	run->keys_before = 0;
 	run->passed_before = run->passed;
 	if (window.records > n &&
-	    sketch_bloom_state(run->filter, last, &state, NULL) == SKETCH_OK &&
+	    sketch_bloom_state(run->kept.filter, last, &state, NULL) == SKETCH_OK &&
 	    state.past_capacity) {
 		run->past_capacity = true;
 		if (state.rate > run->worst_rate)
@@ -236,10 +235,10 @@ static void advance(struct run *run, uint64_t stamp)
 {
 	struct sketch_window window;
 
-	if (!sketch_window_get(run->filter, &window) || stamp <= window.stamp)
+	if (!sketch_window_get(run->kept.filter, &window) || stamp <= window.stamp)
 		return;
 	close_generation(run);
-	sketch_window_advance(run->filter, stamp);
+	sketch_window_advance(run->kept.filter, stamp);
 }
 
 /* Keys of one batch: cut where a generation of records ends. */
@@ -249,10 +248,10 @@ static void insert_in_window(struct run *run, const struct sketch_hash *hashes, 
 	bool refresh = !run->uniq->since_first;
 	struct sketch_window window;
 
-	(void)sketch_window_get(run->filter, &window);
+	(void)sketch_window_get(run->kept.filter, &window);
 	if (window.unit == SKETCH_WINDOW_NANOSECONDS) {
 		advance(run, (system_clock() - run->epoch) / window.span);
-		sketch_window_insert(run->filter, hashes, count, refresh, found);
+		sketch_window_insert(run->kept.filter, hashes, count, refresh, found);
 		return;
 	}
 	for (size_t done = 0; done < count;) {
@@ -262,13 +261,13 @@ static void insert_in_window(struct run *run, const struct sketch_hash *hashes, 
 		if (size == 0) {
 			advance(run, window.stamp + 1);
 		} else {
-			sketch_window_insert(run->filter, hashes + done, size, refresh, piece);
+			sketch_window_insert(run->kept.filter, hashes + done, size, refresh, piece);
 			for (size_t i = 0; i < size; i++)
 				found[(done + i) / 64] |= (piece[i / 64] >> i % 64 & 1)
 							  << (done + i) % 64;
 			done += size;
 		}
-		(void)sketch_window_get(run->filter, &window);
+		(void)sketch_window_get(run->kept.filter, &window);
 	}
 }
 
@@ -284,7 +283,7 @@ static bool insert(struct run *run, const struct sketch_hash *hashes, size_t cou
 		insert_in_window(run, hashes, count, found);
 		return true;
 	}
-	if (sketch_bloom_insert(run->filter, hashes, count, found, &error) == SKETCH_OK)
+	if (sketch_bloom_insert(run->kept.filter, hashes, count, found, &error) == SKETCH_OK)
 		return true;
 	message("the filter %s", error.text);
 	return false;
@@ -347,8 +346,8 @@ static bool save(void *context)
 
 	if (!flush(run))
 		return false;
-	return run->state == NULL ||
-	       state_save(run->state, run->filter, records_tally(run->records)->records);
+	return run->kept.state == NULL ||
+	       filter_save(&run->kept, records_tally(run->records)->records);
 }
 
 /* Whether a name among the inputs is the file. */
@@ -438,34 +437,33 @@ static bool prepare(struct run *run)
 
 	if (uniq->state.path != NULL) {
 		system_catch_signals();
-		run->state = state_open(&uniq->state, &run->filter);
-		if (run->state == NULL)
+		if (!filter_claim(&run->kept, &uniq->state))
 			return false;
-		if (run->filter != NULL &&
+		if (run->kept.filter != NULL &&
 		    (plan_contradicts(&uniq->plan, uniq->records.fold, uniq->state.path,
-				      run->filter) ||
-		     contradicts_window(uniq, run->filter)))
+				      run->kept.filter) ||
+		     contradicts_window(uniq, run->kept.filter)))
 			return false;
 	}
-	if (run->filter == NULL)
-		run->filter = make_filter(uniq);
-	if (run->filter == NULL)
+	if (run->kept.filter == NULL)
+		run->kept.filter = make_filter(uniq);
+	if (run->kept.filter == NULL)
 		return false;
 	if (uniq->since_first && !in_window(run)) {
 		option_complain("--since-first needs --window");
 		return false;
 	}
 	start_clock(run);
-	run->layers_before = sketch_bloom_layers(run->filter);
-	if (run->state != NULL)
-		run->keys_before = loss_keys(run->filter, run->layers_before - 1);
+	run->layers_before = sketch_bloom_layers(run->kept.filter);
+	if (run->kept.state != NULL)
+		run->keys_before = loss_keys(run->kept.filter, run->layers_before - 1);
 	return true;
 }
 
 static bool open_streams(struct run *run)
 {
 	const struct uniq *uniq = run->uniq;
-	const struct sketch_identity *identity = sketch_bloom_identity(run->filter);
+	const struct sketch_identity *identity = sketch_bloom_identity(run->kept.filter);
 	struct records_setup setup = {
 		.options = &uniq->records,
 		.names = uniq->inputs,
@@ -489,7 +487,7 @@ static bool open_streams(struct run *run)
 		records_forbid(run->records, &out);
 	if (uniq->duplicates != NULL)
 		records_forbid(run->records, &duplicates);
-	if (run->state != NULL && state_stat(run->state, &state))
+	if (run->kept.state != NULL && state_stat(run->kept.state, &state))
 		records_forbid(run->records, &state);
 	return true;
 }
@@ -509,12 +507,12 @@ static bool stream(struct run *run)
 static void print_stats(struct run *run)
 {
 	if (!in_window(run))
-		run->expected_loss = loss_since(run->filter, run->layers_before, run->keys_before,
+		run->expected_loss = loss_since(run->kept.filter, run->layers_before, run->keys_before,
 						(double)run->passed);
 	records_print_tally(run->records);
 	message("%" PRIu64 " passed, %" PRIu64 " held back, of these %.3g expected to be wrongly",
 		run->passed, run->held, run->expected_loss);
-	filter_print_state(run->filter);
+	filter_print_state(run->kept.filter);
 }
 
 static void report(struct run *run)
@@ -527,10 +525,10 @@ static void report(struct run *run)
 	if (run->past_capacity)
 		message("warning: a window held more than the %" PRIu64
 			" keys it was made for; false positives were up to %s",
-			sketch_bloom_params(run->filter, 0)->n,
+			sketch_bloom_params(run->kept.filter, 0)->n,
 			filter_print_rate(rate, run->worst_rate));
 	else
-		filter_warn_past_capacity(run->uniq->state.path, run->filter);
+		filter_warn_past_capacity(run->uniq->state.path, run->kept.filter);
 	if (run->uniq->records.stats)
 		print_stats(run);
 }
@@ -548,8 +546,8 @@ static int run_uniq(const struct uniq *uniq)
 		good = output_close(run.held_out) && good;
 	if (run.out != NULL)
 		good = output_close(run.out) && good;
-	state_close(run.state);
-	sketch_bloom_free(run.filter);
+	state_close(run.kept.state);
+	sketch_bloom_free(run.kept.filter);
 	return good && !trouble ? 0 : 2;
 }
 

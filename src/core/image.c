@@ -1,20 +1,14 @@
-/* image.c - filters from and to files
+/* image.c - Bloom filters from and to files
  *
- * A file is taken as one stretch of memory, the image: mapped where it is a
- * regular file that is only read, else read.  The bits of the layers are used
- * where they lie in it.  Nothing is allocated by what a header claims before
- * the claim was compared with the bytes that are there; from a pipe the image
- * grows as they arrive. */
-#include <errno.h>
+ * The bits of the layers are used where they lie in the file's image. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "bloom.h"
 #include "endian.h"
 #include "error.h"
+#include "file.h"
 #include "format.h"
 
 /* ------------------------------------------------------------------ parsing */
@@ -215,145 +209,34 @@ static enum sketch_status build(struct sketch_bloom **filter, const struct forma
 	return SKETCH_OK;
 }
 
-/* A filter whose bits lie in the image; the image stays the caller's. */
-static enum sketch_status parse(struct sketch_bloom **filter, const struct format_header *header,
-				uint8_t *image, struct sketch_error *error)
-{
-	struct format_section *sections;
-	struct parts parts = { 0 };
-	enum sketch_status status;
-
-	sections = malloc(header->sections * sizeof *sections);
-	if (sections == NULL)
-		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
-	status = format_decode_table(image, header, sections, error);
-	if (status == SKETCH_OK)
-		status = sort_sections(&parts, sections, header, error);
-	if (status == SKETCH_OK)
-		status = build(filter, header, &parts, image, error);
-	free(sections);
-	return status;
-}
-
 /* ------------------------------------------------------------------ reading */
 
-/* Reads until the buffer is full or the input ends. */
-static enum sketch_status read_fully(int fd, uint8_t *buffer, size_t length, size_t *done,
-				     struct sketch_error *error)
+enum sketch_status sketch_bloom_of_file(struct sketch_bloom **filter, struct sketch_file *file,
+					struct sketch_error *error)
 {
-	while (*done < length) {
-		size_t want = length - *done, most = (size_t)1 << 30;
-		ssize_t got = read(fd, buffer + *done, want < most ? want : most);
+	enum sketch_status status = file_expect_kind(file, SKETCH_KIND_BLOOM, error);
+	struct sketch_bloom *made = NULL;
+	struct parts parts;
 
-		if (got == 0)
-			return SKETCH_OK;
-		if (got < 0 && errno != EINTR)
-			return error_io(error, errno, "");
-		if (got > 0)
-			*done += (size_t)got;
-	}
-	return SKETCH_OK;
-}
-
-static enum sketch_status compare_length(uint64_t present, uint64_t declared,
-					 struct sketch_error *error)
-{
-	if (present < declared)
-		return error_set(error, SKETCH_TRUNCATED,
-				 "truncated: %" PRIu64 " of %" PRIu64 " bytes", present, declared);
-	if (present > declared)
-		return error_set(error, SKETCH_LENGTHENED,
-				 "damaged: %" PRIu64 " bytes follow the %" PRIu64
-				 " that belong to it",
-				 present - declared, declared);
-	return SKETCH_OK;
-}
-
-/* Reads what follows the `done` bytes already in the region, to the end of the
- * input, which must come where the header says. */
-static enum sketch_status slurp(int fd, struct region *region, size_t done, uint64_t declared,
-				struct sketch_error *error)
-{
-	enum sketch_status status;
-	size_t excess = 0;
-	uint8_t extra;
-
-	while (done < declared) {
-		size_t before = done;
-
-		if (done == region->length) {
-			uint64_t twice = 2 * (uint64_t)done;
-
-			if (!region_grow(region, (size_t)(twice < declared ? twice : declared)))
-				return error_set(error, SKETCH_NO_MEMORY, "out of memory");
-		}
-		status = read_fully(fd, region->data, region->length, &done, error);
-		if (status != SKETCH_OK)
-			return status;
-		if (done == before)
-			return compare_length(done, declared, error);
-	}
-	status = read_fully(fd, &extra, 1, &excess, error);
-	if (status != SKETCH_OK)
-		return status;
-	if (excess > 0)
-		return error_set(error, SKETCH_LENGTHENED,
-				 "damaged: more bytes follow the %" PRIu64 " that belong to it",
-				 declared);
-	return SKETCH_OK;
-}
-
-/* Puts the whole file into memory: at once where its size is known to be what
- * the header says, else as it arrives. */
-static enum sketch_status load(struct region *region, int fd, const uint8_t *start,
-			       uint64_t declared, bool known, uint64_t budget,
-			       struct sketch_error *error)
-{
-	size_t first = (size_t)1 << 20;
-
-	if (declared > budget || declared > SIZE_MAX / 4)
-		return error_set(error, SKETCH_NO_MEMORY,
-				 "needs %" PRIu64 " bytes of memory, and %" PRIu64
-				 " are to be had",
-				 declared, budget);
-	if (known || declared < first)
-		first = (size_t)declared;
-	if (first < FORMAT_HEADER_BYTES)
-		return compare_length(FORMAT_HEADER_BYTES, declared, error);
-	if (!region_new(region, first))
-		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
-	memcpy(region->data, start, FORMAT_HEADER_BYTES);
-	return slurp(fd, region, FORMAT_HEADER_BYTES, declared, error);
-}
-
-static enum sketch_status fetch(struct region *region, int fd, enum sketch_access access,
-				uint64_t budget, struct format_header *header,
-				struct sketch_file_info *info, struct sketch_error *error)
-{
-	uint8_t start[FORMAT_HEADER_BYTES];
-	enum sketch_status status;
-	struct stat st;
-	size_t got = 0;
-
-	if (fstat(fd, &st) != 0)
-		return error_io(error, errno, "");
-	status = read_fully(fd, start, sizeof start, &got, error);
 	if (status == SKETCH_OK)
-		status = format_decode_header(start, got, header, info, error);
-	if (status != SKETCH_OK)
+		status = sort_sections(&parts, file->sections, &file->header, error);
+	if (status == SKETCH_OK)
+		status = build(&made, &file->header, &parts, file->bytes.data, error);
+	if (status == SKETCH_OK) {
+		/* The bits stay where they are; the file goes over to the filter. */
+		made->image = file->bytes;
+		file->bytes = (struct region){ NULL, 0 };
+		made->writable = file->access == SKETCH_WRITABLE;
+		made->budget = file->budget;
+		if (!file->mapped || file->access != SKETCH_READ)
+			status = sketch_bloom_verify(made, error);
+	}
+	sketch_file_free(file);
+	if (status != SKETCH_OK) {
+		sketch_bloom_free(made);
 		return status;
-	if (header->kind != SKETCH_KIND_BLOOM)
-		return error_set(error, SKETCH_UNSUPPORTED, "holds a %s, not a Bloom filter",
-				 sketch_kind_name(header->kind));
-	if (!S_ISREG(st.st_mode))
-		return load(region, fd, start, header->length, false, budget, error);
-	status = compare_length((uint64_t)st.st_size, header->length, error);
-	if (status != SKETCH_OK)
-		return status;
-	if (access == SKETCH_WRITABLE)
-		return load(region, fd, start, header->length, true, budget, error);
-	if (header->length > SIZE_MAX || !region_map(region, fd, (size_t)header->length))
-		return error_io(error, errno, "cannot map it");
+	}
+	*filter = made;
 	return SKETCH_OK;
 }
 
@@ -361,52 +244,13 @@ enum sketch_status sketch_bloom_read(struct sketch_bloom **filter, int fd,
 				     enum sketch_access access, uint64_t budget,
 				     struct sketch_file_info *info, struct sketch_error *error)
 {
-	struct region image = { NULL, 0 };
-	struct sketch_bloom *read = NULL;
-	struct format_header header;
-	enum sketch_status status;
-	struct stat st;
-	bool lazy;
+	struct sketch_file *file;
+	enum sketch_status status = sketch_file_read(&file, fd, access, budget, info, error);
 
-	status = fetch(&image, fd, access, budget, &header, info, error);
-	if (status == SKETCH_OK)
-		status = parse(&read, &header, image.data, error);
-	if (status != SKETCH_OK) {
-		region_free(&image);
-		return status;
-	}
-	read->image = image;
-	read->writable = access == SKETCH_WRITABLE;
-	read->budget = budget;
-	lazy = access == SKETCH_READ && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-	if (!lazy)
-		status = sketch_bloom_verify(read, error);
-	if (status != SKETCH_OK) {
-		sketch_bloom_free(read);
-		return status;
-	}
-	*filter = read;
-	return SKETCH_OK;
+	return status == SKETCH_OK ? sketch_bloom_of_file(filter, file, error) : status;
 }
 
 /* ------------------------------------------------------------------ writing */
-
-static enum sketch_status write_fully(int fd, const uint8_t *bytes, uint64_t length,
-				      struct sketch_error *error)
-{
-	while (length > 0) {
-		size_t most = (size_t)1 << 30;
-		ssize_t put = write(fd, bytes, length < most ? (size_t)length : most);
-
-		if (put < 0 && errno != EINTR)
-			return error_io(error, errno, "");
-		if (put > 0) {
-			bytes += put;
-			length -= (uint64_t)put;
-		}
-	}
-	return SKETCH_OK;
-}
 
 /* The sections of a file to be written. */
 struct plan {
@@ -531,11 +375,11 @@ enum sketch_status sketch_bloom_write(struct sketch_bloom *filter, int fd,
 	if (front == NULL)
 		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
 	encode_front(filter, &plan, front);
-	status = write_fully(fd, front, end, error);
+	status = file_write(fd, front, end, error);
 	for (size_t i = 0; i < filter->layer_count && status == SKETCH_OK; i++) {
-		status = write_fully(fd, zeros, bits[i].offset - end, error);
+		status = file_write(fd, zeros, bits[i].offset - end, error);
 		if (status == SKETCH_OK)
-			status = write_fully(fd, filter->layers[i].bits, bits[i].length, error);
+			status = file_write(fd, filter->layers[i].bits, bits[i].length, error);
 		end = bits[i].offset + bits[i].length;
 	}
 	free(front);

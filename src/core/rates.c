@@ -111,8 +111,7 @@ static void fill_distinct(double *distinct, uint32_t k, double m)
 		distinct[d] = 0;
 	for (uint32_t ball = 1; ball <= k; ball++) {
 		for (uint32_t d = ball; d > 0; d--)
-			distinct[d] =
-				distinct[d] * (d / m) + distinct[d - 1] * ((m - (d - 1)) / m);
+			distinct[d] = distinct[d] * (d / m) + distinct[d - 1] * ((m - (d - 1)) / m);
 		distinct[0] = 0;
 	}
 }

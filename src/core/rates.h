@@ -39,8 +39,8 @@ double rates_blocked_classic(const struct sketch_params *params, uint64_t n);
 /* A filter by the textbook.  Real-valued: n, m, p, k; whole: the others. */
 struct textbook {
 	double n, m, p, k;
-	double m_whole; /* m rounded up */
-	double k_whole; /* k rounded to the nearest, halves up, at least 1 */
+	double m_whole;    /* m rounded up */
+	double k_whole;    /* k rounded to the nearest, halves up, at least 1 */
 	double fill, rate; /* the exponential formula's, of n, m_whole and k_whole */
 };
 

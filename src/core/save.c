@@ -507,24 +507,29 @@ bool sketch_claim_is_empty(const struct sketch_claim *claim)
 	return fstat(claim->fd, &st) == 0 && st.st_size == 0;
 }
 
-enum sketch_status sketch_claim_commit(struct sketch_claim *claim, struct sketch_bloom *filter,
+enum sketch_status sketch_claim_begin(struct sketch_claim *claim, struct sketch_save **save,
+				      int *fd, struct sketch_error *error)
+{
+	enum sketch_status status = begin_at(save, NULL, &claim->place, error);
+
+	if (status == SKETCH_OK)
+		*fd = (*save)->fd;
+	return status;
+}
+
+enum sketch_status sketch_claim_commit(struct sketch_claim *claim, struct sketch_save *save,
 				       struct sketch_error *error)
 {
-	struct sketch_save *save;
-	enum sketch_status status = begin_at(&save, NULL, &claim->place, error);
-	int old = claim->fd;
+	enum sketch_status status = SKETCH_OK;
 
-	if (status != SKETCH_OK)
-		return status;
-	status = sketch_bloom_write(filter, save->fd, error);
-	if (status == SKETCH_OK && !replace_target(save))
+	if (!replace_target(save)) {
 		status = error_io(error, errno, "");
-	if (status == SKETCH_OK) {
+	} else {
 		/* The new file was locked before it got the name. */
+		close(claim->fd);
 		claim->fd = save->fd;
 		claim->made = false;
 		save->fd = -1;
-		close(old);
 		(void)lseek(claim->fd, 0, SEEK_SET);
 	}
 	return save_free(save, status);

@@ -361,7 +361,11 @@ struct sketch_file_info {
 	uint64_t length; /* bytes */
 };
 
-/* Reads the Bloom filter behind the descriptor, from its current position
+/* A sketch file of any kind, read or mapped, and found whole but for the checksums
+ * of its chunks. */
+struct sketch_file;
+
+/* Reads the sketch file behind the descriptor, from its current position
  * (which must be 0 for a regular file) to its end; the descriptor stays open
  * and the caller's.  The header is checked against the bytes present before
  * anything is allocated; from a pipe, memory is taken as bytes arrive, at most
@@ -369,6 +373,21 @@ struct sketch_file_info {
  * be one of ours, even where the call then fails.
  * SKETCH_FOREIGN, _UNSUPPORTED, _TRUNCATED, _LENGTHENED, _DAMAGED, _NO_MEMORY,
  * _IO; text says which value was found and which are supported. */
+enum sketch_status sketch_file_read(struct sketch_file **file, int fd, enum sketch_access access,
+				    uint64_t budget, struct sketch_file_info *info,
+				    struct sketch_error *error);
+
+uint32_t sketch_file_kind(const struct sketch_file *file);
+
+/* NULL is allowed. */
+void sketch_file_free(struct sketch_file *file);
+
+/* The Bloom filter that a file holds; SKETCH_UNSUPPORTED where it is of another
+ * kind.  The file is used up and freed, whatever the outcome. */
+enum sketch_status sketch_bloom_of_file(struct sketch_bloom **filter, struct sketch_file *file,
+					struct sketch_error *error);
+
+/* Both in one. */
 enum sketch_status sketch_bloom_read(struct sketch_bloom **filter, int fd,
 				     enum sketch_access access, uint64_t budget,
 				     struct sketch_file_info *info,
@@ -416,10 +435,13 @@ enum sketch_status sketch_claim(struct sketch_claim **claim, const char *path,
 int sketch_claim_fd(const struct sketch_claim *claim);
 bool sketch_claim_is_empty(const struct sketch_claim *claim);
 
-/* Replaces the claimed file by the filter, as sketch_save_* does; the claim goes
- * over to the new file. */
-enum sketch_status sketch_claim_commit(struct sketch_claim *claim,
-				       struct sketch_bloom *filter,
+/* Replaces the claimed file: sketch_claim_begin gives a descriptor to write the new
+ * one to, as sketch_save_begin; sketch_claim_commit ends that as
+ * sketch_save_commit, and the claim goes over to the new file;
+ * sketch_save_abort drops it, and the claim stays where it was. */
+enum sketch_status sketch_claim_begin(struct sketch_claim *claim, struct sketch_save **save,
+				      int *fd, struct sketch_error *error);
+enum sketch_status sketch_claim_commit(struct sketch_claim *claim, struct sketch_save *save,
 				       struct sketch_error *error);
 
 /* Ends the claim and frees it; an empty file that the claim made is removed

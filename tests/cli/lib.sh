@@ -10,6 +10,11 @@
 [ -n "${BASH_VERSION:-}" ] || { echo "Bail out! these tests need bash"; exit 1; }
 : "${BIN:?BIN names the folder of executables}" "${TOP:?TOP names the source tree}"
 
+for tool in bloom-build bloom-query sketch-info; do
+	[ -x "$BIN/$tool" ] || { echo "Bail out! there is no $BIN/$tool"; exit 1; }
+done
+unset tool
+
 # A stray descriptor of the runner must not keep a pipe of ours open, and a tool that
 # reads the runner's stdin would hang the run.
 exec </dev/null

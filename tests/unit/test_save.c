@@ -22,6 +22,23 @@
 
 #include "support.h"
 
+/* Replaces a claimed file by a filter. */
+static enum sketch_status commit_filter(struct sketch_claim *claim, struct sketch_bloom *filter,
+					struct sketch_error *error)
+{
+	struct sketch_save *save;
+	int fd;
+	enum sketch_status status = sketch_claim_begin(claim, &save, &fd, error);
+
+	if (status != SKETCH_OK)
+		return status;
+	status = sketch_bloom_write(filter, fd, error);
+	if (status == SKETCH_OK)
+		return sketch_claim_commit(claim, save, error);
+	sketch_save_abort(save);
+	return status;
+}
+
 /* -------------------------------------------------------------------- faults */
 
 /* These take the place of the C library's for the library under test. */
@@ -614,7 +631,7 @@ static int save_beyond_limit(void *context)
 		return 1;
 	if (sketch_claim(&claim, context, true, &error) != SKETCH_OK)
 		return 2;
-	if (sketch_claim_commit(claim, filter_of("new"), &error) != SKETCH_IO ||
+	if (commit_filter(claim, filter_of("new"), &error) != SKETCH_IO ||
 	    error.errnum != EFBIG)
 		return 3;
 	sketch_claim_release(claim);
@@ -711,7 +728,7 @@ static void commit_ok(struct sketch_claim *claim, const char *word)
 	struct sketch_bloom *filter = filter_of(word);
 	struct sketch_error error;
 
-	assert_status(SKETCH_OK, sketch_claim_commit(claim, filter, &error), &error);
+	assert_status(SKETCH_OK, commit_filter(claim, filter, &error), &error);
 	sketch_bloom_free(filter);
 }
 
@@ -797,11 +814,11 @@ static void claim__existing_file__can_be_read_changed_and_replaced(void **state)
 					NULL, &error),
 		      &error);
 	filter_add(filter, hash_text("new", 0));
-	assert_status(SKETCH_OK, sketch_claim_commit(claim, filter, &error), &error);
+	assert_status(SKETCH_OK, commit_filter(claim, filter, &error), &error);
 	assert_true(holds(path, "old") && holds(path, "new"));
 	/* And once more, as by a save every so often. */
 	filter_add(filter, hash_text("newer", 0));
-	assert_status(SKETCH_OK, sketch_claim_commit(claim, filter, &error), &error);
+	assert_status(SKETCH_OK, commit_filter(claim, filter, &error), &error);
 	assert_busy(path);
 	sketch_claim_release(claim);
 	assert_true(holds(path, "old") && holds(path, "new") && holds(path, "newer"));
@@ -909,7 +926,7 @@ static int hold(void *context)
 	for (size_t i = 0; holder->words[i]; i++) {
 		if (!hear(holder->child))
 			return 2;
-		if (sketch_claim_commit(claim, filter_of(holder->words[i]), NULL) != SKETCH_OK)
+		if (commit_filter(claim, filter_of(holder->words[i]), NULL) != SKETCH_OK)
 			return 3;
 		say(holder->child);
 	}
@@ -1165,7 +1182,7 @@ static int add_keys(void *context)
 		snprintf(word, sizeof word, "%d", i);
 		filter_add(filter, hash_text(word, 0));
 		sketch_bloom_set_records(filter, sketch_bloom_records(filter) + 1);
-		if (sketch_claim_commit(claim, filter, NULL) != SKETCH_OK)
+		if (commit_filter(claim, filter, NULL) != SKETCH_OK)
 			return 3;
 		sketch_claim_release(claim);
 		sketch_bloom_free(filter);
@@ -1252,7 +1269,7 @@ static enum sketch_status claim_with_fault(const char *path, struct sketch_error
 
 	status = sketch_claim(&claim, path, false, error);
 	if (status == SKETCH_OK) {
-		status = sketch_claim_commit(claim, filter, error);
+		status = commit_filter(claim, filter, error);
 		sketch_claim_release(claim);
 	}
 	fault.call = NULL;

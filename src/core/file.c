@@ -1,0 +1,209 @@
+/* file.c - whole sketch files into memory and out of it
+ *
+ * A file is taken as one stretch of memory, the image: mapped where it is a
+ * regular file that is only read, else read.  Nothing is allocated by what a
+ * header claims before the claim was compared with the bytes that are there;
+ * from a pipe the image grows as they arrive. */
+#include "file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "error.h"
+
+/* ------------------------------------------------------------------ reading */
+
+/* Reads until the buffer is full or the input ends. */
+static enum sketch_status read_fully(int fd, uint8_t *buffer, size_t length, size_t *done,
+				     struct sketch_error *error)
+{
+	while (*done < length) {
+		size_t want = length - *done, most = (size_t)1 << 30;
+		ssize_t got = read(fd, buffer + *done, want < most ? want : most);
+
+		if (got == 0)
+			return SKETCH_OK;
+		if (got < 0 && errno != EINTR)
+			return error_io(error, errno, "");
+		if (got > 0)
+			*done += (size_t)got;
+	}
+	return SKETCH_OK;
+}
+
+static enum sketch_status compare_length(uint64_t present, uint64_t declared,
+					 struct sketch_error *error)
+{
+	if (present < declared)
+		return error_set(error, SKETCH_TRUNCATED,
+				 "truncated: %" PRIu64 " of %" PRIu64 " bytes", present, declared);
+	if (present > declared)
+		return error_set(error, SKETCH_LENGTHENED,
+				 "damaged: %" PRIu64 " bytes follow the %" PRIu64
+				 " that belong to it",
+				 present - declared, declared);
+	return SKETCH_OK;
+}
+
+/* Reads what follows the `done` bytes already in the region, to the end of the
+ * input, which must come where the header says. */
+static enum sketch_status slurp(int fd, struct region *region, size_t done, uint64_t declared,
+				struct sketch_error *error)
+{
+	enum sketch_status status;
+	size_t excess = 0;
+	uint8_t extra;
+
+	while (done < declared) {
+		size_t before = done;
+
+		if (done == region->length) {
+			uint64_t twice = 2 * (uint64_t)done;
+
+			if (!region_grow(region, (size_t)(twice < declared ? twice : declared)))
+				return error_set(error, SKETCH_NO_MEMORY, "out of memory");
+		}
+		status = read_fully(fd, region->data, region->length, &done, error);
+		if (status != SKETCH_OK)
+			return status;
+		if (done == before)
+			return compare_length(done, declared, error);
+	}
+	status = read_fully(fd, &extra, 1, &excess, error);
+	if (status != SKETCH_OK)
+		return status;
+	if (excess > 0)
+		return error_set(error, SKETCH_LENGTHENED,
+				 "damaged: more bytes follow the %" PRIu64 " that belong to it",
+				 declared);
+	return SKETCH_OK;
+}
+
+/* Puts the whole file into memory: at once where its size is known to be what
+ * the header says, else as it arrives. */
+static enum sketch_status load(struct region *region, int fd, const uint8_t *start,
+			       uint64_t declared, bool known, uint64_t budget,
+			       struct sketch_error *error)
+{
+	size_t first = (size_t)1 << 20;
+
+	if (declared > budget || declared > SIZE_MAX / 4)
+		return error_set(error, SKETCH_NO_MEMORY,
+				 "needs %" PRIu64 " bytes of memory, and %" PRIu64
+				 " are to be had",
+				 declared, budget);
+	if (known || declared < first)
+		first = (size_t)declared;
+	if (first < FORMAT_HEADER_BYTES)
+		return compare_length(FORMAT_HEADER_BYTES, declared, error);
+	if (!region_new(region, first))
+		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
+	memcpy(region->data, start, FORMAT_HEADER_BYTES);
+	return slurp(fd, region, FORMAT_HEADER_BYTES, declared, error);
+}
+
+static enum sketch_status file_decode_table(struct sketch_file *file, struct sketch_error *error)
+{
+	file->sections = malloc(file->header.sections * sizeof *file->sections);
+	if (file->sections == NULL)
+		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
+	return format_decode_table(file->bytes.data, &file->header, file->sections, error);
+}
+
+static enum sketch_status fetch(struct sketch_file *file, int fd, struct sketch_file_info *info,
+				struct sketch_error *error)
+{
+	const struct format_header *header = &file->header;
+	uint8_t start[FORMAT_HEADER_BYTES];
+	enum sketch_status status;
+	struct stat st;
+	size_t got = 0;
+
+	if (fstat(fd, &st) != 0)
+		return error_io(error, errno, "");
+	status = read_fully(fd, start, sizeof start, &got, error);
+	if (status == SKETCH_OK)
+		status = format_decode_header(start, got, &file->header, info, error);
+	if (status != SKETCH_OK)
+		return status;
+	if (!S_ISREG(st.st_mode))
+		return load(&file->bytes, fd, start, header->length, false, file->budget, error);
+	status = compare_length((uint64_t)st.st_size, header->length, error);
+	if (status != SKETCH_OK)
+		return status;
+	if (file->access == SKETCH_WRITABLE)
+		return load(&file->bytes, fd, start, header->length, true, file->budget, error);
+	file->mapped = true;
+	if (header->length > SIZE_MAX || !region_map(&file->bytes, fd, (size_t)header->length))
+		return error_io(error, errno, "cannot map it");
+	return SKETCH_OK;
+}
+
+enum sketch_status sketch_file_read(struct sketch_file **file, int fd, enum sketch_access access,
+				    uint64_t budget, struct sketch_file_info *info,
+				    struct sketch_error *error)
+{
+	struct sketch_file *made = calloc(1, sizeof *made);
+	enum sketch_status status;
+
+	if (made == NULL)
+		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
+	made->access = access;
+	made->budget = budget;
+	status = fetch(made, fd, info, error);
+	if (status == SKETCH_OK)
+		status = file_decode_table(made, error);
+	if (status != SKETCH_OK) {
+		sketch_file_free(made);
+		return status;
+	}
+	*file = made;
+	return SKETCH_OK;
+}
+
+uint32_t sketch_file_kind(const struct sketch_file *file)
+{
+	return file->header.kind;
+}
+
+void sketch_file_free(struct sketch_file *file)
+{
+	if (file == NULL)
+		return;
+	region_free(&file->bytes);
+	free(file->sections);
+	free(file);
+}
+
+enum sketch_status file_expect_kind(const struct sketch_file *file, enum sketch_kind kind,
+				    struct sketch_error *error)
+{
+	if (file->header.kind == (uint32_t)kind)
+		return SKETCH_OK;
+	return error_set(error, SKETCH_UNSUPPORTED, "holds a %s, not a %s",
+			 sketch_kind_name(file->header.kind), sketch_kind_name((uint32_t)kind));
+}
+
+/* ------------------------------------------------------------------ writing */
+
+enum sketch_status file_write(int fd, const uint8_t *bytes, uint64_t length,
+				      struct sketch_error *error)
+{
+	while (length > 0) {
+		size_t most = (size_t)1 << 30;
+		ssize_t put = write(fd, bytes, length < most ? (size_t)length : most);
+
+		if (put < 0 && errno != EINTR)
+			return error_io(error, errno, "");
+		if (put > 0) {
+			bytes += put;
+			length -= (uint64_t)put;
+		}
+	}
+	return SKETCH_OK;
+}
+
