@@ -28,8 +28,8 @@ enum {
 
 static const struct option_spec count_specs[] = {
 	{ OPTION_CMS, "cms", NULL, "size a count-min sketch" },
-	{ OPTION_EPSILON, "epsilon", "E", "counts are too high by E times the total at most..." },
-	{ OPTION_DELTA, "delta", "D", "...but for this share of them: the chance of failure [1%]" },
+	{ OPTION_EPSILON, "epsilon", "E", "counts are too high by E times their total at most" },
+	{ OPTION_DELTA, "delta", "D", "but for this part of the keys: the chance of failure [1%]" },
 	{ OPTION_WIDTH, "width", "W", "cells a row" },
 	{ OPTION_DEPTH, "depth", "D", "rows" },
 	{ OPTION_SIZE, "size", "SIZE", "size of all cells (1MiB)" },

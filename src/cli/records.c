@@ -551,9 +551,18 @@ void records_warn_no_key(const struct records *r)
 		message("no record has field %" PRIu64, r->split.list.needed);
 }
 
+/* "1 record", "2 records" */
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 void records_print_tally(const struct records *r)
 {
-	message("%" PRIu64 " records, %" PRIu64 " bytes, %" PRIu64 " inputs, %" PRIu64
+	const struct records_tally *tally = &r->tally;
+
+	message("%" PRIu64 " record%s, %" PRIu64 " byte%s, %" PRIu64 " input%s, %" PRIu64
 		" without key",
-		r->tally.records, r->tally.bytes, r->tally.inputs, r->tally.without_key);
+		tally->records, plural(tally->records), tally->bytes, plural(tally->bytes),
+		tally->inputs, plural(tally->inputs), tally->without_key);
 }

@@ -83,7 +83,7 @@ static const struct option_spec question_specs[] = {
 static const struct option_spec output_specs[] = {
 	{ OPTION_JSON, "json", NULL, "print one JSON object" },
 	{ OPTION_PRINT, "print", "NAME",
-	  "print the used value of one row: p, m, k, n, bytes, ..." },
+	  "print the used value of one row: p, m, k, n, bytes or another" },
 	{ OPTION_TSV, "tsv", NULL, "print a curve as numbers" },
 	{ OPTION_ASCII, "ascii", NULL, "draw a curve in ASCII" },
 };

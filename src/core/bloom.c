@@ -73,6 +73,9 @@ static enum sketch_status check_identity(const struct sketch_identity *identity,
 	if (identity->transforms & ~SKETCH_FOLD_ASCII)
 		return error_set(error, SKETCH_RANGE, "key transform %" PRIu32 " is unknown",
 				 identity->transforms);
+	if ((unsigned int)identity->arrangement > SKETCH_WINDOW)
+		return error_set(error, SKETCH_RANGE, "arrangement %d is unknown",
+				 (int)identity->arrangement);
 	if (layer_count < 1 || layer_count > SKETCH_MAX_LAYERS)
 		return error_set(error, SKETCH_RANGE, "%zu layers are out of range (1 to %d)",
 				 layer_count, SKETCH_MAX_LAYERS);

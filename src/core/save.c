@@ -415,32 +415,44 @@ static bool still_named(const struct place *place, int fd)
 	       named.st_dev == ours.st_dev && named.st_ino == ours.st_ino;
 }
 
-/* Puts an empty, locked file in place: SKETCH_OK with claim->fd -1 where another
- * process was faster. */
+/* Gives a temporary file the name, unless there is one of that name (EEXIST). */
+static bool name_temporary(const struct place *place, int fd, const char *temporary)
+{
+	if (temporary[0] == '\0')
+		return link_temporary(fd, place->folder, place->name);
+	if (renameat2(place->folder, temporary, place->folder, place->name, RENAME_NOREPLACE) == 0)
+		return true;
+	/* Not every file system knows that flag; hard links do the same. */
+	if (errno != EINVAL || linkat(place->folder, temporary, place->folder, place->name, 0) != 0)
+		return false;
+	unlinkat(place->folder, temporary, 0);
+	return true;
+}
+
+/* Puts an empty file in place that was locked before it got its name: SKETCH_OK with
+ * claim->fd -1 where another process was faster. */
 static enum sketch_status claim_absent(struct sketch_claim *claim, struct sketch_error *error)
 {
 	const struct place *place = &claim->place;
-	int fd = openat(place->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-	bool named = fd < 0;
+	char temporary[NAME_MAX + 1];
+	int fd = make_temporary(place, 0666, temporary);
 	enum sketch_status status;
 
-	if (named)
-		fd = openat(place->folder, place->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
-			    0666);
 	if (fd < 0)
-		return errno == EEXIST ? SKETCH_OK : error_io(error, errno, "");
+		return error_io(error, errno, "");
+	/* Again, for the error: a temporary file may go unlocked, a claim may not. */
 	status = lock(fd, false, error);
-	if (status == SKETCH_OK && !named && !link_temporary(fd, place->folder, place->name) &&
-	    errno != EEXIST)
-		status = error_io(error, errno, "");
-	if (status == SKETCH_OK && still_named(place, fd)) {
+	if (status == SKETCH_OK && name_temporary(place, fd, temporary)) {
 		claim->fd = fd;
 		claim->made = true;
 		return SKETCH_OK;
 	}
+	if (status == SKETCH_OK && errno != EEXIST)
+		status = error_io(error, errno, "");
+	if (temporary[0] != '\0')
+		unlinkat(place->folder, temporary, 0);
 	close(fd);
-	/* Locked by another process since it got its name: wait for that one. */
-	return status == SKETCH_BUSY ? SKETCH_OK : status;
+	return status;
 }
 
 /* Opens and locks what the name stands for: SKETCH_OK with claim->fd -1 where it
