@@ -102,6 +102,15 @@ enum sketch_status sketch_bloom_new(struct sketch_bloom **filter,
 				    const struct sketch_params *layers, size_t layer_count,
 				    uint64_t budget, struct sketch_error *error)
 {
+	if (identity->arrangement == SKETCH_WINDOW)
+		return error_set(error, SKETCH_RANGE, "a window is made by sketch_window_new");
+	return bloom_make(filter, identity, layers, layer_count, budget, error);
+}
+
+enum sketch_status bloom_make(struct sketch_bloom **filter, const struct sketch_identity *identity,
+			      const struct sketch_params *layers, size_t layer_count,
+			      uint64_t budget, struct sketch_error *error)
+{
 	enum sketch_status status = check_identity(identity, layer_count, error);
 	struct sketch_bloom *made;
 	uint64_t bytes;

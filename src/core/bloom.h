@@ -75,6 +75,11 @@ uint64_t layer_count_ones(const struct layer *layer);
 /* The bytes that all layers take; UINT64_MAX where that is no number. */
 uint64_t params_payload(const struct sketch_params *layers, size_t layer_count);
 
+/* sketch_bloom_new for every arrangement. */
+enum sketch_status bloom_make(struct sketch_bloom **filter, const struct sketch_identity *identity,
+			      const struct sketch_params *layers, size_t layer_count,
+			      uint64_t budget, struct sketch_error *error);
+
 /* A filter whose layers have parameters but no bits yet; NULL without memory. */
 struct sketch_bloom *bloom_frame(const struct sketch_identity *identity,
 				 const struct sketch_params *layers, size_t layer_count);

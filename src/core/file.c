@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "endian.h"
 #include "error.h"
 
 /* ------------------------------------------------------------------ reading */
@@ -207,3 +208,25 @@ enum sketch_status file_write(int fd, const uint8_t *bytes, uint64_t length,
 	return SKETCH_OK;
 }
 
+
+/* ------------------------------------------------------------------- chunks */
+
+static size_t chunk_at(uint64_t at, uint64_t length)
+{
+	return length - at < FORMAT_CHUNK_BYTES ? (size_t)(length - at) : FORMAT_CHUNK_BYTES;
+}
+
+void file_sum_chunks(const uint8_t *bytes, uint64_t length, uint8_t *sums)
+{
+	for (uint64_t at = 0; at < length; at += FORMAT_CHUNK_BYTES, sums += 4)
+		store_u32(sums, sketch_crc32c(0, bytes + at, chunk_at(at, length)));
+}
+
+bool file_check_chunks(const uint8_t *bytes, uint64_t length, const uint8_t *sums)
+{
+	for (uint64_t at = 0; at < length; at += FORMAT_CHUNK_BYTES, sums += 4) {
+		if (sketch_crc32c(0, bytes + at, chunk_at(at, length)) != load_u32(sums))
+			return false;
+	}
+	return true;
+}

@@ -27,4 +27,8 @@ enum sketch_status file_expect_kind(const struct sketch_file *file, enum sketch_
 enum sketch_status file_write(int fd, const uint8_t *bytes, uint64_t length,
 			      struct sketch_error *error);
 
+/* The sums of all chunks of a section, 4 bytes each; and whether they are right. */
+void file_sum_chunks(const uint8_t *bytes, uint64_t length, uint8_t *sums);
+bool file_check_chunks(const uint8_t *bytes, uint64_t length, const uint8_t *sums);
+
 #endif

@@ -71,6 +71,35 @@
  *       24      8  stamp of the current generation: that of the last layer
  *       32     32  0
  *
+ * A file of counts has TABLE 0, SUMS 0, SUMS 1, CELLS 0, KEYS 1 and arrangement 0;
+ * where no keys are tracked, SUMS 1 and KEYS 1 are left out.
+ *
+ * TABLE
+ *        0      4  d, rows
+ *        4      4  bits of a cell: 32 or 64
+ *        8      4  update rule: 1 conservative, 2 plain
+ *       12      4  0
+ *       16      8  w, cells of a row
+ *       24      8  total N of all that was counted
+ *       32      8  the part of it that went to the cells
+ *       40      8  decay landmark, i64; 0
+ *       48      8  decay half-life; 0
+ *       56      8  tracked keys, the most that KEYS may hold; 0 for update rule 2
+ *       64      8  floor: when sketches were joined, no key that is not in KEYS
+ *                    counted more
+ *       72     56  0
+ *
+ * CELLS: row by row; the cell of a key in row r is number r * w + hi(u(r) * w).
+ *
+ * KEYS, a record: sorted by h1, then h2, then the stored bytes
+ *        0      4  s, bytes of the key that are stored, at most 4096
+ *        4      4  flags: bit 0, the key is longer than that
+ *        8      8  length of the whole key
+ *       16     16  h1, h2 of the whole key
+ *       32      8  count: the truth is not above it
+ *       40      8  error: the truth is not below count - error
+ *       48      s  the first bytes of the key, then 0 up to a multiple of 8
+ *
  * BITS: bit i of the layer is bit i mod 8 (1 << (i % 8)) of byte i / 8.
  *
  * Chunks: bytes 0..65535 of the section, 65536..131071, ...; the last one may
@@ -90,6 +119,8 @@
 #define FORMAT_ENTRY_BYTES 32u
 #define FORMAT_LAYER_BYTES 64u
 #define FORMAT_WINDOW_BYTES 64u
+#define FORMAT_TABLE_BYTES 128u
+#define FORMAT_KEY_BYTES 48u /* and what is stored of the key */
 #define FORMAT_ALIGNMENT 64u
 #define FORMAT_CHUNK_BYTES 65536u
 #define FORMAT_MAX_SECTIONS 1024u

@@ -300,16 +300,6 @@ static void place_sections(const struct sketch_bloom *filter, struct plan *plan)
 	plan->length = end;
 }
 
-static void sum_chunks(const struct layer *layer, uint8_t *sums)
-{
-	for (uint64_t at = 0; at < layer->bytes; at += FORMAT_CHUNK_BYTES, sums += 4) {
-		uint64_t left = layer->bytes - at;
-		size_t length = left < FORMAT_CHUNK_BYTES ? (size_t)left : FORMAT_CHUNK_BYTES;
-
-		store_u32(sums, sketch_crc32c(0, layer->bits + at, length));
-	}
-}
-
 /* One layer's sections but for the bits themselves, and all their checksums. */
 static void encode_layer(const struct layer *layer, struct plan *plan, size_t i, uint8_t *bytes)
 {
@@ -320,7 +310,7 @@ static void encode_layer(const struct layer *layer, struct plan *plan, size_t i,
 
 	format_encode_layer(bytes + entry->offset, &fields);
 	entry->sum = sketch_crc32c(0, bytes + entry->offset, FORMAT_LAYER_BYTES);
-	sum_chunks(layer, bytes + sums->offset);
+	file_sum_chunks(layer->bits, layer->bytes, bytes + sums->offset);
 	sums->sum = sketch_crc32c(0, bytes + sums->offset, (size_t)sums->length);
 	bits->sum = sums->sum;
 }

@@ -55,6 +55,7 @@
 
 #include "occupancy.h"
 #include "portable.h"
+#include "sizing.h"
 
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF
@@ -103,29 +104,29 @@ double rates_classic(uint32_t k, double m, double n)
 
 /* --------------------------------------------------------------------- exact */
 
-/* distinct[d]: the probability that k balls fall into d of m bins. */
-static void fill_distinct(double *distinct, uint32_t k, double m)
+/* distinct[d]: the probability that k balls fall into d of m bins, d <= most. */
+static void fill_distinct(double *distinct, uint32_t most, uint32_t k, double m)
 {
 	distinct[0] = 1;
-	for (uint32_t d = 1; d <= k; d++)
+	for (uint32_t d = 1; d <= most; d++)
 		distinct[d] = 0;
 	for (uint32_t ball = 1; ball <= k; ball++) {
-		for (uint32_t d = ball; d > 0; d--)
+		for (uint32_t d = most; d > 0; d--)
 			distinct[d] = distinct[d] * (d / m) + distinct[d - 1] * ((m - (d - 1)) / m);
 		distinct[0] = 0;
 	}
 }
 
 /* covered[d] = c(d, t) by the chain. */
-static void cover_by_chain(double *covered, uint32_t k, double m, uint64_t t)
+static void cover_by_chain(double *covered, uint32_t most, double m, uint64_t t)
 {
 	double lost[SKETCH_MAX_HASHES + 1] = { 0 };
 
 	covered[0] = 1;
-	for (uint32_t d = 1; d <= k; d++)
+	for (uint32_t d = 1; d <= most; d++)
 		covered[d] = 0;
 	for (uint64_t ball = 0; ball < t; ball++) {
-		for (uint32_t d = k; d > 0; d--) {
+		for (uint32_t d = most; d > 0; d--) {
 			double old = covered[d];
 			double more = d / m * (covered[d - 1] - old) + lost[d];
 			double sum = old + more, taken = sum - old;
@@ -136,15 +137,16 @@ static void cover_by_chain(double *covered, uint32_t k, double m, uint64_t t)
 	}
 }
 
-/* w(j) of the series. */
-static void fill_weights(double *weights, double m, double t)
+/* w(j) of the series.  Everything is in units of i = m / sqrt(t), in which all of it
+ * is about 1 or less, whatever m and t: a(r) = (-1/2)^{r/2} / (r/2)! or thereabouts. */
+static void fill_weights(double *weights, double root, double unit)
 {
 	double logs[SERIES_TERMS + 1] = { 0 }, series[SERIES_TERMS + 1] = { 1 };
-	double stirling[SERIES_TERMS + 1] = { 1 };
-	double part = t / m;
+	double stirling[SERIES_TERMS + 1] = { 1 }; /* S(r, j) unit^{r-j} */
+	double part = root;                        /* t^{1-r/2} */
 
 	for (int r = 2; r <= SERIES_TERMS; r++) {
-		part /= m;
+		part /= root;
 		logs[r] = -part; /* r times the coefficient of i^r in the exponent */
 	}
 	for (int r = 1; r <= SERIES_TERMS; r++) {
@@ -157,7 +159,7 @@ static void fill_weights(double *weights, double m, double t)
 		weights[j] = 0;
 	for (int r = 1; r <= SERIES_TERMS; r++) {
 		for (int j = r; j > 0; j--) {
-			stirling[j] = j * stirling[j] + stirling[j - 1];
+			stirling[j] = j * unit * stirling[j] + stirling[j - 1];
 			weights[j] += series[r] * stirling[j];
 		}
 		stirling[0] = 0;
@@ -165,14 +167,15 @@ static void fill_weights(double *weights, double m, double t)
 }
 
 /* covered[d] = c(d, t) by the series. */
-static void cover_by_series(double *covered, uint32_t k, double m, double t)
+static void cover_by_series(double *covered, uint32_t most, double m, double t)
 {
 	double occupied = -portable_expm1(-t / m);
-	double odds = 1 / portable_expm1(t / m); /* q/(1-q) */
+	double root = portable_sqrt(t), unit = root / m;
+	double odds = unit / portable_expm1(t / m); /* q/(1-q), in units of i */
 	double weights[SERIES_TERMS + 1];
 
-	fill_weights(weights, m, t);
-	for (uint32_t d = 0; d <= k; d++) {
+	fill_weights(weights, root, unit);
+	for (uint32_t d = 0; d <= most; d++) {
 		double sum = 0, term = 1;
 
 		for (uint32_t j = 0; j <= SERIES_TERMS && j <= d; j++) {
@@ -187,19 +190,22 @@ double rates_exact(uint32_t k, double m, double n)
 {
 	double distinct[SKETCH_MAX_HASHES + 1], covered[SKETCH_MAX_HASHES + 1];
 	double t = k * n, rate = 0;
+	uint32_t most = m < k ? (uint32_t)m : k; /* so many different bins */
 
 	if (n == 0)
 		return 0;
 	if (t / m > SATURATED)
 		return 1;
+	if (sizing_classic_bound(k, m, n) <= DBL_MIN)
+		return DBL_MIN;
 	if (k == 1) /* then the balls are independent */
 		return rates_classic(k, m, n);
 	if (k * t <= CHEAP_STEPS || n < SERIES_KEYS * k)
-		cover_by_chain(covered, k, m, (uint64_t)t);
+		cover_by_chain(covered, most, m, (uint64_t)t);
 	else
-		cover_by_series(covered, k, m, t);
-	fill_distinct(distinct, k, m);
-	for (uint32_t d = 1; d <= k; d++)
+		cover_by_series(covered, most, m, t);
+	fill_distinct(distinct, most, k, m);
+	for (uint32_t d = 1; d <= most; d++)
 		rate += distinct[d] * covered[d];
 	return within_bounds(rate);
 }

@@ -346,6 +346,122 @@ enum sketch_status sketch_bloom_state(struct sketch_bloom *filter, size_t layer,
 /* Bytes of the bits of all layers, as in a file. */
 uint64_t sketch_bloom_payload(const struct sketch_bloom *filter);
 
+/* ------------------------------------------------------------------ counts */
+
+/* How a table of counts takes an occurrence. */
+enum sketch_update {
+	SKETCH_CONSERVATIVE = 1, /* raises only cells that must be raised (Estan and
+	                          * Varghese 2002), and keeps the heaviest keys beside
+	                          * the table, where their counts are exact since they
+	                          * came there */
+	SKETCH_PLAIN = 2         /* adds to every cell: linear, no keys kept */
+};
+
+#define SKETCH_MAX_DEPTH 64
+#define SKETCH_MAX_KEY 4096 /* bytes of a tracked key that are kept */
+
+/* The parameters of a count-min sketch (Cormode and Muthukrishnan 2005). */
+struct sketch_counts_params {
+	uint32_t d; /* rows, 1..SKETCH_MAX_DEPTH */
+	uint64_t w; /* cells of a row, at least 1 */
+	enum sketch_update update;
+	uint64_t tracked; /* the most keys kept beside the table, up to 2^24; 0 where
+	                   * update is plain */
+};
+
+/* d = ceil(ln(1 / delta)) and w = ceil(e / epsilon): an estimate exceeds the truth
+ * by more than epsilon N with probability at most delta, N being the total in the
+ * table (Cormode and Muthukrishnan 2005, theorem 1).  0 < epsilon, delta < 1. */
+enum sketch_status sketch_counts_plan(double epsilon, double delta,
+				      struct sketch_counts_params *params,
+				      struct sketch_error *error);
+
+/* The other way: epsilon = e / w, delta = e^-d. */
+double sketch_counts_epsilon(const struct sketch_counts_params *params);
+double sketch_counts_delta(const struct sketch_counts_params *params);
+
+/* A key with its hash under the sketch's seed, and what it counts for. */
+struct sketch_key {
+	const uint8_t *data; /* after its transforms */
+	size_t length;
+	struct sketch_hash hash;
+	uint64_t weight;
+};
+
+struct sketch_counts;
+
+/* A new sketch of nothing, to be freed with sketch_counts_free.  Cells have 32 bits
+ * and all become 64 bits wide at the first that overflows.  identity->arrangement
+ * must be SKETCH_SINGLE.  `budget` as in sketch_bloom_new. */
+enum sketch_status sketch_counts_new(struct sketch_counts **counts,
+				     const struct sketch_identity *identity,
+				     const struct sketch_counts_params *params,
+				     uint64_t budget, struct sketch_error *error);
+void sketch_counts_free(struct sketch_counts *counts);
+
+const struct sketch_identity *sketch_counts_identity(const struct sketch_counts *counts);
+const struct sketch_counts_params *sketch_counts_params(const struct sketch_counts *counts);
+uint64_t sketch_counts_records(const struct sketch_counts *counts);
+void sketch_counts_set_records(struct sketch_counts *counts, uint64_t records);
+
+/* Adds `count` keys in order.  *done becomes the number that were added: all, or
+ * those before the one at which the total would exceed 2^64 - 1 (SKETCH_RANGE) or
+ * wider cells were refused (SKETCH_NO_MEMORY).  estimates, where not NULL, gets for
+ * each the estimate of its count up to and with it: never below the truth. */
+enum sketch_status sketch_counts_add(struct sketch_counts *counts,
+				     const struct sketch_key *keys, size_t count,
+				     uint64_t *estimates, size_t *done,
+				     struct sketch_error *error);
+
+/* What is known of a key's count: low <= truth <= high.  high is sure; low is sure
+ * where `sure`, else right with probability at least 1 - delta. */
+struct sketch_bounds {
+	uint64_t low, high;
+	bool sure;
+};
+struct sketch_bounds sketch_counts_query(const struct sketch_counts *counts,
+					 const struct sketch_key *key);
+
+/* One tracked key. */
+struct sketch_heavy {
+	const uint8_t *data; /* `stored` bytes; valid until the sketch changes */
+	size_t stored, length; /* length of the whole key */
+	struct sketch_bounds bounds;
+};
+
+/* The tracked keys, heaviest first (by high; equal ones in the order of their
+ * bytes), at most `room` of them; returns how many there are.  Needs memory of its
+ * own: SIZE_MAX where there is none. */
+size_t sketch_counts_top(const struct sketch_counts *counts, struct sketch_heavy *heavy,
+			 size_t room);
+
+/* What a sketch holds. */
+struct sketch_counts_state {
+	uint64_t total;     /* of all weights */
+	uint64_t in_table;  /* of it, what went to the table */
+	uint64_t tracked;   /* keys kept beside it */
+	uint64_t floor;     /* any key that counts more is among them */
+	bool exact;         /* all keys are: every count is the truth */
+	unsigned int cell_bits; /* 32 or 64 */
+};
+void sketch_counts_state(const struct sketch_counts *counts, struct sketch_counts_state *state);
+
+/* The fraction of a row's cells that are not 0; 0 <= row < d. */
+double sketch_counts_fill(const struct sketch_counts *counts, uint32_t row);
+
+/* SKETCH_OK where the two may be added: identity, d, w and update rule agree. */
+enum sketch_status sketch_counts_compatible(const struct sketch_counts *a,
+					    const struct sketch_counts *b,
+					    struct sketch_error *error);
+
+/* Adds `from` to `into`.  Plain sketches add up to that of both streams, bit for
+ * bit.  Of conservative ones every bound stays true: a key tracked in one is
+ * counted by the other's estimate where that does not track it.  SKETCH_RANGE where
+ * the totals exceed 2^64 - 1.  On failure `into` is as before. */
+enum sketch_status sketch_counts_union(struct sketch_counts *into,
+				       const struct sketch_counts *from,
+				       struct sketch_error *error);
+
 /* -------------------------------------------------------------------- file */
 
 enum sketch_access {
@@ -392,6 +508,14 @@ enum sketch_status sketch_bloom_read(struct sketch_bloom **filter, int fd,
 				     enum sketch_access access, uint64_t budget,
 				     struct sketch_file_info *info,
 				     struct sketch_error *error);
+
+/* The sketch of counts that a file holds, as sketch_bloom_of_file. */
+enum sketch_status sketch_counts_of_file(struct sketch_counts **counts, struct sketch_file *file,
+					 struct sketch_error *error);
+
+/* Writes the sketch's file to the descriptor. */
+enum sketch_status sketch_counts_write(const struct sketch_counts *counts, int fd,
+				       struct sketch_error *error);
 
 /* Verifies every chunk not verified yet. */
 enum sketch_status sketch_bloom_verify(struct sketch_bloom *filter,

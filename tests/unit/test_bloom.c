@@ -157,6 +157,41 @@ static void add__hashes_at_the_ends_of_their_range__sets_the_bits_of_the_rule(vo
 	}
 }
 
+/* A gigabyte, of which a few pages are touched. */
+static void add__beyond_32_bits__sets_the_bits_of_the_rule(void **state)
+{
+	const struct sketch_params params[] = { params_classic((UINT64_C(1) << 33) + 64, 3),
+						params_classic(UINT64_C(3) << 32, 2),
+						params_blocked((1 << 24) + 1, 1, 8),
+						params_blocked((1 << 23) + 1, 2, 14) };
+	struct dice dice = { 15 };
+
+	(void)state;
+	/* Instruments keep a shadow of each page. */
+	if (run_slow() || sizeof(size_t) < 8)
+		skip();
+	for (size_t set = 0; set < COUNT_OF(params); set++) {
+		struct sketch_bloom *filter = make(&params[set]);
+		unsigned int beyond = 0;
+
+		for (int i = 0; i < 8; i++) {
+			struct sketch_hash hash = dice_hash(&dice);
+			uint64_t positions[SKETCH_MAX_HASHES];
+
+			assert_false(filter_has(filter, hash));
+			filter_add(filter, hash);
+			assert_true(filter_has(filter, hash));
+			reference_positions(&params[set], hash, positions);
+			for (uint32_t j = 0; j < params[set].k; j++) {
+				assert_true(bits_test(filter->layers[0].bits, positions[j]));
+				beyond += positions[j] > UINT32_MAX;
+			}
+		}
+		assert_true(beyond > 0);
+		sketch_bloom_free(filter);
+	}
+}
+
 static void add__other_order_and_other_batches__gives_the_same_file(void **state)
 {
 	struct dice dice = { 14 };
@@ -1025,6 +1060,7 @@ int main(void)
 		cmocka_unit_test(add__random_parameters__sets_the_bits_of_the_rule),
 		cmocka_unit_test(add__extreme_parameters__sets_the_bits_of_the_rule),
 		cmocka_unit_test(add__hashes_at_the_ends_of_their_range__sets_the_bits_of_the_rule),
+		cmocka_unit_test(add__beyond_32_bits__sets_the_bits_of_the_rule),
 		cmocka_unit_test(add__other_order_and_other_batches__gives_the_same_file),
 		cmocka_unit_test(walk__filter_with_given_positions__goes_as_taught),
 		cmocka_unit_test(test__present_and_absent_keys_of_each_count__found_as_by_the_rule),

@@ -783,7 +783,7 @@ static const struct lie lies[] = {
 	{ "rest of the seed", 52, 4, UINT64_C(1) << 31, D, D, { NULL } },
 	{ "fingerprint", 56, 8, 0, D, D, { NULL } },
 	{ "transforms", 64, 4, 2, U, U, { NULL } },
-	{ "arrangement", 68, 4, SKETCH_WINDOW, U, U, { NULL } },
+	{ "arrangement", 68, 4, SKETCH_WINDOW, D, D, { NULL } },
 	{ "arrangement", 68, 4, 3, U, U, { NULL } },
 	{ "not assigned", 80, 1, 1, D, U, { NULL } },
 	{ "not assigned", 119, 1, 128, D, U, { NULL } },
@@ -972,7 +972,7 @@ static void read__section_that_may_be_ignored__is(void **state)
 
 static void read__section_that_must_be_understood__is_refused(void **state)
 {
-	static const uint32_t types[] = { FORMAT_WINDOW, 8, 77, FORMAT_TYPE_IGNORABLE - 1 };
+	static const uint32_t types[] = { FORMAT_TABLE, 8, 77, FORMAT_TYPE_IGNORABLE - 1 };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(types); i++) {

@@ -19,6 +19,13 @@ def listing(name):
         return [line.rstrip("\n").split("\t") for line in file]
 
 
+def says(message, word, piped):
+    """Whether the word is there; a pipe that promises more than the machine has is not
+    waited for to show that it does not keep it."""
+    return (word == "-" or re.search(r"(?<![\w-])%s(?![\w-])" % re.escape(word), message)
+            or piped and word == "truncated" and "bytes of memory" in message)
+
+
 faults, unnamed, count = {}, [], 0
 for name, word, status in listing("refused"):
     path = os.path.join("crafted", name)
@@ -39,7 +46,7 @@ for name, word, status in listing("refused"):
         shown = arguments[0] == "sketch-info" and status == "damaged" and word == "checksum"
         if result.status != 2 or result.out and not shown or not one_line(result.err, arguments[0]):
             bad.append("%s: %s: %s" % (name, " ".join(arguments), result))
-        elif word != "-" and not re.search(r"(?<![\w-])%s(?![\w-])" % re.escape(word), result.err.decode()):
+        elif not says(result.err.decode(), word, bool(stdin)):
             unnamed.append("%s: %r is not in %r" % (name, word, result.err))
     with open(path, "rb") as file:
         if file.read() != content:

@@ -1,0 +1,210 @@
+#include "tracked.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool tracked_make(struct tracked *tracked, size_t capacity)
+{
+	size_t slots = 8;
+
+	/* A quarter full at the most: most look-ups are of keys that are not there. */
+	while (slots < 4 * capacity)
+		slots *= 2;
+	*tracked = (struct tracked){ .capacity = capacity, .mask = slots - 1 };
+	if (capacity == 0)
+		return true;
+	tracked->keys = calloc(capacity, sizeof *tracked->keys);
+	tracked->slots = malloc(slots * sizeof *tracked->slots);
+	tracked->heap = calloc(capacity, sizeof *tracked->heap);
+	if (tracked->keys == NULL || tracked->slots == NULL || tracked->heap == NULL) {
+		tracked_free(tracked);
+		return false;
+	}
+	memset(tracked->slots, 0xff, slots * sizeof *tracked->slots);
+	return true;
+}
+
+void tracked_free(struct tracked *tracked)
+{
+	/* A place beyond `used` may own bytes, left by an insert that failed. */
+	for (size_t i = 0; tracked->keys != NULL && i < tracked->capacity; i++)
+		free(tracked->keys[i].stored);
+	free(tracked->keys);
+	free(tracked->slots);
+	free(tracked->heap);
+	*tracked = (struct tracked){ 0 };
+}
+
+/* ------------------------------------------------------------------- by hash */
+
+static size_t home(const struct tracked *tracked, struct sketch_hash hash)
+{
+	return (size_t)hash.h1 & tracked->mask;
+}
+
+bool tracked_is(const struct tracked *tracked, uint32_t place, const struct sketch_key *key)
+{
+	const struct tracked_key *there = &tracked->keys[place];
+
+	/* Equal hashes are no proof, whatever the odds; beyond the bytes that are kept
+	 * they have to do. */
+	return there->hash.h1 == key->hash.h1 && there->hash.h2 == key->hash.h2 &&
+	       there->length == key->length &&
+	       memcmp(there->stored, key->data, there->stored_length) == 0;
+}
+
+void tracked_prefetch(const struct tracked *tracked, struct sketch_hash hash)
+{
+	__builtin_prefetch(&tracked->slots[home(tracked, hash)]);
+}
+
+uint32_t tracked_find(const struct tracked *tracked, const struct sketch_key *key)
+{
+	if (tracked->used == 0)
+		return TRACKED_NONE;
+	for (size_t slot = home(tracked, key->hash);; slot = (slot + 1) & tracked->mask) {
+		uint32_t place = tracked->slots[slot];
+
+		if (place == TRACKED_NONE || tracked_is(tracked, place, key))
+			return place;
+	}
+}
+
+static void fill_slot(struct tracked *tracked, uint32_t place)
+{
+	size_t slot = home(tracked, tracked->keys[place].hash);
+
+	while (tracked->slots[slot] != TRACKED_NONE)
+		slot = (slot + 1) & tracked->mask;
+	tracked->slots[slot] = place;
+}
+
+/* Frees the slot of a place, moving back what had to step over it. */
+static void empty_slot(struct tracked *tracked, uint32_t place)
+{
+	size_t mask = tracked->mask, gap = home(tracked, tracked->keys[place].hash), slot;
+
+	while (tracked->slots[gap] != place)
+		gap = (gap + 1) & mask;
+	for (slot = (gap + 1) & mask; tracked->slots[slot] != TRACKED_NONE;
+	     slot = (slot + 1) & mask) {
+		size_t wish = home(tracked, tracked->keys[tracked->slots[slot]].hash);
+
+		if (((slot - wish) & mask) >= ((slot - gap) & mask)) {
+			tracked->slots[gap] = tracked->slots[slot];
+			gap = slot;
+		}
+	}
+	tracked->slots[gap] = TRACKED_NONE;
+}
+
+/* ------------------------------------------------------------------ by count */
+
+static void sink(struct tracked *tracked, size_t at)
+{
+	struct tracked_node *heap = tracked->heap, node = heap[at];
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= tracked->used)
+			break;
+		if (child + 1 < tracked->used && heap[child + 1].count < heap[child].count)
+			child++;
+		if (heap[child].count >= node.count)
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = node;
+}
+
+static void rise(struct tracked *tracked, size_t at)
+{
+	struct tracked_node *heap = tracked->heap, node = heap[at];
+
+	while (at > 0 && heap[(at - 1) / 2].count > node.count) {
+		heap[at] = heap[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	heap[at] = node;
+}
+
+uint32_t tracked_least(struct tracked *tracked)
+{
+	struct tracked_node *top = &tracked->heap[0];
+
+	while (top->count != tracked->keys[top->key].count) {
+		top->count = tracked->keys[top->key].count;
+		sink(tracked, 0);
+	}
+	return top->key;
+}
+
+/* ---------------------------------------------------------------------- keys */
+
+static bool store_key(struct tracked_key *place, const struct sketch_key *key)
+{
+	uint32_t length = key->length < SKETCH_MAX_KEY ? (uint32_t)key->length : SKETCH_MAX_KEY;
+
+	if (length > place->room || place->stored == NULL) {
+		uint32_t room = length < 32 ? 32 : length;
+		uint8_t *grown = realloc(place->stored, room);
+
+		if (grown == NULL)
+			return false;
+		place->stored = grown;
+		place->room = room;
+	}
+	if (length > 0)
+		memcpy(place->stored, key->data, length);
+	place->stored_length = length;
+	place->length = key->length;
+	place->hash = key->hash;
+	return true;
+}
+
+bool tracked_insert(struct tracked *tracked, const struct sketch_key *key, uint64_t count,
+		    uint64_t error)
+{
+	uint32_t place = (uint32_t)tracked->used;
+	struct tracked_key *made = &tracked->keys[place];
+
+	if (!store_key(made, key))
+		return false;
+	made->count = count;
+	made->error = error;
+	tracked->used++;
+	fill_slot(tracked, place);
+	tracked->heap[place] = (struct tracked_node){ count, place };
+	rise(tracked, place);
+	return true;
+}
+
+bool tracked_replace(struct tracked *tracked, uint32_t place, const struct sketch_key *key,
+		     uint64_t count, uint64_t error)
+{
+	struct tracked_key *there = &tracked->keys[place];
+
+	empty_slot(tracked, place);
+	if (!store_key(there, key)) {
+		fill_slot(tracked, place);
+		return false;
+	}
+	there->count = count;
+	there->error = error;
+	fill_slot(tracked, place);
+	tracked->heap[0] = (struct tracked_node){ count, place };
+	sink(tracked, 0);
+	return true;
+}
+
+int tracked_compare(const struct tracked_key *a, const struct tracked_key *b)
+{
+	size_t common = a->stored_length < b->stored_length ? a->stored_length : b->stored_length;
+	int order = memcmp(a->stored, b->stored, common);
+
+	if (order != 0)
+		return order;
+	return a->length < b->length ? -1 : a->length > b->length;
+}

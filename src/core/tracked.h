@@ -1,0 +1,67 @@
+/* tracked.h - a bounded set of keys with their counts
+ *
+ * Found by hash; the one with the least count is found by a heap. */
+#ifndef CORE_TRACKED_H
+#define CORE_TRACKED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sketch.h"
+
+#define TRACKED_NONE UINT32_MAX
+#define TRACKED_MOST (UINT64_C(1) << 24)
+
+struct tracked_key {
+	struct sketch_hash hash;
+	uint64_t count; /* the truth is not above it, */
+	uint64_t error; /* nor below count - error, which is what is in no cell */
+	uint64_t length; /* of the whole key */
+	uint8_t *stored; /* its first bytes, SKETCH_MAX_KEY at the most */
+	uint32_t stored_length, room;
+};
+
+struct tracked {
+	size_t capacity, used;
+	struct tracked_key *keys;
+	uint32_t *slots; /* places in keys by hash; TRACKED_NONE is free */
+	size_t mask;     /* number of slots - 1 */
+	/* A heap of keys by the count they had when they were last placed in it: counts
+	 * only grow, so the order is put right when the least is asked for, and an
+	 * occurrence of a tracked key costs the heap nothing. */
+	struct tracked_node {
+		uint64_t count;
+		uint32_t key;
+	} * heap;
+};
+
+/* False where there is no memory; then nothing is to be freed. */
+bool tracked_make(struct tracked *tracked, size_t capacity);
+void tracked_free(struct tracked *tracked);
+
+/* The place of a key, or TRACKED_NONE. */
+uint32_t tracked_find(const struct tracked *tracked, const struct sketch_key *key);
+
+/* Whether the key at a place is this one. */
+bool tracked_is(const struct tracked *tracked, uint32_t place, const struct sketch_key *key);
+
+/* Asks the processor for what tracked_find will need. */
+void tracked_prefetch(const struct tracked *tracked, struct sketch_hash hash);
+
+/* Puts in a key that is not there; there must be room.  False without memory: then
+ * nothing changed. */
+bool tracked_insert(struct tracked *tracked, const struct sketch_key *key, uint64_t count,
+		    uint64_t error);
+
+/* The place of a key with the least count; there must be one. */
+uint32_t tracked_least(struct tracked *tracked);
+
+/* Puts a key in place of the one that tracked_least found. */
+bool tracked_replace(struct tracked *tracked, uint32_t place, const struct sketch_key *key,
+		     uint64_t count, uint64_t error);
+
+/* Order of two keys by their bytes; then by length. */
+int tracked_compare(const struct tracked_key *a, const struct tracked_key *b);
+
+#endif
