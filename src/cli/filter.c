@@ -1,41 +1,44 @@
 #include "filter.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "message.h"
-#include "system.h"
+#include "open.h"
 
-struct sketch_bloom *filter_open(const char *name, enum sketch_access access)
+struct sketch_bloom *filter_of_file(const char *name, struct sketch_file *file)
 {
-	bool standard = strcmp(name, "-") == 0;
-	int fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	struct sketch_bloom *filter = NULL;
 	struct sketch_error error;
 
-	if (fd < 0) {
-		message_errno(name, errno);
-		return NULL;
-	}
-	if (sketch_bloom_read(&filter, fd, access, system_memory(), NULL, &error) != SKETCH_OK)
+	if (sketch_bloom_of_file(&filter, file, &error) != SKETCH_OK)
 		message_file(message_input_name(name), &error);
-	if (!standard)
-		close(fd);
 	return filter;
+}
+
+struct sketch_bloom *filter_open(const char *name, enum sketch_access access)
+{
+	struct sketch_file *file = open_sketch(name, access);
+
+	return file == NULL ? NULL : filter_of_file(name, file);
 }
 
 bool filter_claim(struct filter_state *kept, const struct state_options *options)
 {
+	struct sketch_file *file;
+
 	kept->state = state_open(options);
-	if (kept->state == NULL || !state_read_bloom(kept->state, &kept->filter))
+	if (kept->state == NULL)
 		return false;
-	if (kept->filter != NULL)
-		kept->before = sketch_bloom_records(kept->filter);
+	if (state_is_new(kept->state))
+		return true;
+	if (!state_read(kept->state, &file))
+		return false;
+	kept->filter = filter_of_file(options->path, file);
+	if (kept->filter == NULL)
+		return false;
+	kept->before = sketch_bloom_records(kept->filter);
 	return true;
 }
 

@@ -32,19 +32,17 @@ static double passes_older(struct sketch_bloom *filter, size_t last)
 double loss_per_pass(struct sketch_bloom *filter, size_t last, double from, double to)
 {
 	const struct sketch_params *params = sketch_bloom_params(filter, last);
-	double older = passes_older(filter, last), sum = 0;
+	double older = passes_older(filter, last), mean = 0;
 
 	for (int i = 0; i <= LOSS_STEPS; i++) {
 		double keys = from + (to - from) * i / LOSS_STEPS;
 		double passes = older * (1 - sketch_rate_bound(params, (uint64_t)keys));
 		double weight = i == 0 || i == LOSS_STEPS ? 1 : i % 2 == 1 ? 4 : 2;
 
-		/* A filter that is full lets nothing pass at all. */
-		if (passes < 1e-12)
-			passes = 1e-12;
-		sum += weight * (1 - passes) / passes;
+		mean += weight * (1 - passes) / (3 * LOSS_STEPS);
 	}
-	return sum / (3 * LOSS_STEPS);
+	/* A filter that is full lets nothing pass at all. */
+	return mean / fmax(1 - mean, 1e-12);
 }
 
 double loss_since(struct sketch_bloom *filter, size_t layers, double keys, double passed)

@@ -1,9 +1,11 @@
 /* loss.h - how many records were wrongly held back, in expectation
  *
  * A new key is taken for a known one at the rate of the filter as it is then, not as
- * it is at the end.  While the filter grew from a to b keys, each key that passed
- * stands for r(x) / (1 - r(x)) that did not, where r(x) was the rate at x keys: the
- * mean of that over a..b, times the keys that passed. */
+ * it is at the end.  While a filter was given the keys from the a-th to the b-th,
+ * r(x) of the x-th were held back and 1 - r(x) passed, where r(x) is the rate at x
+ * keys: with r the mean of r(x) over a..b, r / (1 - r) were held back for each that
+ * passed.  (The keys in a layer by its bits are those it was given, since one that is
+ * taken for known would have set no bit.) */
 #ifndef CLI_LOSS_H
 #define CLI_LOSS_H
 

@@ -122,7 +122,7 @@ static void explain_rate(struct lesson *lesson)
 	say(lesson, "k bits are 1:");
 	say(lesson, "p = (1 - e^(-kn/m))^k = %.4g^%.0f = %s.", book->fill, lesson->k,
 	    chalk(book->rate).text);
-	say(lesson, "With ten times the bits, k and n as they are, it were %s;",
+	say(lesson, "With ten times the bits, k and n as they are, it would be %s;",
 	    chalk(rates_exponential(lesson->k, 10 * lesson->m, lesson->n)).text);
 	say(lesson, "with twice the keys in the same bits, %s.",
 	    chalk(rates_exponential(lesson->k, lesson->m, 2 * lesson->n)).text);
@@ -138,7 +138,7 @@ static void explain_best(struct lesson *lesson)
 	say(lesson, "k = (m/n) ln 2 = %.4g * 0.6931 = %.4g.", lesson->bits_per_key, lesson->best);
 	say(lesson, "There p = (1/2)^k = 0.6185^(m/n) = 0.6185^%.4g = %s.", lesson->bits_per_key,
 	    chalk(portable_exp(-lesson->best * LOG_2)).text);
-	say(lesson, "k is a whole number of hashes, so the nearest: k = %.0f gives p = %s.", whole,
+	say(lesson, "k must be whole, so take the nearest: k = %.0f gives p = %s.", whole,
 	    chalk(rates_exponential(whole, lesson->m, lesson->n)).text);
 }
 
@@ -160,11 +160,11 @@ static void explain_cost(struct lesson *lesson)
 	if (fewer + 2 > lesson->best)
 		return;
 	heading(lesson, "Why nobody should use it");
-	say(lesson, "k = %.0f means %.0f probes of memory for every event, each a cache miss once",
-	    whole, whole);
-	say(lesson, "the filter is large. k = %.0f gives p = %s already. Below 1 %%", fewer,
-	    chalk(rates_exponential(fewer, lesson->m, lesson->n)).text);
-	say(lesson, "more hashes rarely pay: the rest of the work errs more often than that.");
+	say(lesson, "%.0f hashes mean %.0f probes of memory for every event, each of them a", whole,
+	    whole);
+	say(lesson, "cache miss once the filter is large. k = %.0f gives p = %s already, and",
+	    fewer, chalk(rates_exponential(fewer, lesson->m, lesson->n)).text);
+	say(lesson, "below 1 %% more hashes rarely pay: what comes after errs more than that.");
 }
 
 static void explain_bound(struct lesson *lesson)
@@ -178,8 +178,10 @@ static void explain_bound(struct lesson *lesson)
 		return;
 	}
 	heading(lesson, "What is used");
-	say(lesson, "The number of 1s varies, and a fuller filter errs more than an emptier one");
-	say(lesson, "saves: the truth is above e^(-kn/m)'s p. To keep a promise takes a bound:");
+	say(lesson,
+	    "The number of 1s varies, and what a fuller filter errs more outweighs what an");
+	say(lesson, "emptier one errs less: the truth is above the p of step 4. A promise that is");
+	say(lesson, "to be kept needs an upper bound:");
 	if (used->layout == SKETCH_CLASSIC) {
 		say(lesson, "p <= (1 - e^(-k(n + 1/2)/(m - 1)))^k      (Goel and Gupta 2010).");
 	} else {

@@ -156,23 +156,34 @@ void plan_report_until(struct sheet *sheet, const struct plan_case *answer, doub
 		   cell_number(keys / answer->book.m_whole));
 }
 
-bool plan_report_parse_change(const char *word, struct plan_change *change,
-			      struct number_error *error)
+static bool parse_change(const char *word, struct plan_change *change, struct number_error *error)
 {
 	uint64_t hashes;
 
-	if (strncmp(word, "n=", 2) == 0)
+	switch (word[0]) {
+	case 'n':
 		return number_count(word + 2, 1, UINT64_C(1000000000000000000), &change->n, error);
-	if (strncmp(word, "m=", 2) == 0)
+	case 'm':
 		return number_bits(word + 2, SKETCH_MAX_BITS, &change->m, error);
-	if (strncmp(word, "k=", 2) == 0) {
-		if (!number_count(word + 2, 1, SKETCH_MAX_HASHES, &hashes, error))
-			return false;
-		change->k = (uint32_t)hashes;
-		return true;
 	}
-	snprintf(error->text, sizeof error->text,
-		 "'%.100s' is not a change: write n=2M, m=6MB or k=3", word);
+	if (!number_count(word + 2, 1, SKETCH_MAX_HASHES, &hashes, error))
+		return false;
+	change->k = (uint32_t)hashes;
+	return true;
+}
+
+bool plan_report_parse_change(const char *word, struct plan_change *change,
+			      struct number_error *error)
+{
+	struct number_error fault;
+
+	if (word[0] == '\0' || strchr("nmk", word[0]) == NULL || word[1] != '=')
+		snprintf(error->text, sizeof error->text,
+			 "'%.60s' is not a change: write n=2M, m=6MB or k=3", word);
+	else if (parse_change(word, change, &fault))
+		return true;
+	else
+		snprintf(error->text, sizeof error->text, "%.30s: %.200s", word, fault.text);
 	return false;
 }
 

@@ -37,7 +37,7 @@
 
 struct records {
 	struct records_setup setup;
-	struct field_split split;
+	struct field_split split, weights;
 	uint8_t terminator;
 	bool plain; /* a key is the whole record as it is */
 	scan_function *scan;
@@ -133,9 +133,13 @@ struct records *records_open(const struct records_setup *setup)
 	r->setup = *setup;
 	r->fd = -1;
 	r->terminator = options->zero_terminated ? '\0' : '\n';
-	r->plain = !options->has_fields && !options->crlf && !setup->fold;
+	r->plain = !options->has_fields && !options->crlf && !setup->fold &&
+		   setup->weight_field == 0;
 	r->split = (struct field_split){ options->fields, options->delimiter,
 					 options->zero_terminated };
+	r->weights = r->split;
+	r->weights.list = (struct field_list){ 1, { { setup->weight_field, setup->weight_field } },
+					       setup->weight_field };
 	r->scan = scan_best();
 	r->last_tick = system_clock();
 	reset_buffer(r);
@@ -429,10 +433,51 @@ static bool scratch_room(struct records *r, size_t size)
 	return true;
 }
 
+/* Reads a weight; false, after a message that names the record, where it is none. */
+static bool read_weight(const struct records *r, const uint8_t *field, size_t length,
+			uint64_t number, uint64_t *weight)
+{
+	char shown[80];
+	uint64_t value = 0;
+	bool good = length > 0;
+
+	if (length == 1 && field[0] == '-') {
+		*weight = 0;
+		return true;
+	}
+	for (size_t i = 0; i < length && good; i++)
+		good = field[i] >= '0' && field[i] <= '9' &&
+		       !__builtin_mul_overflow(value, 10, &value) &&
+		       !__builtin_add_overflow(value, (uint64_t)(field[i] - '0'), &value);
+	*weight = value;
+	if (!good)
+		message("%s: record %" PRIu64 ": '%s' is no weight from 0 to 2^64 - 1",
+			message_input_name(r->name), number,
+			message_escape(shown, sizeof shown, (const char *)field, length));
+	return good;
+}
+
+/* The weight of record i of a batch: false where it lacks one; *step tells of a bad
+ * one. */
+static bool find_weight(const struct records *r, struct records_batch *batch, size_t i,
+			size_t length, enum step *step)
+{
+	const uint8_t *field;
+	size_t field_length, used;
+	uint64_t before = r->tally.records - batch->count;
+
+	if (!field_key(&r->weights, batch->starts[i], length, NULL, &field, &field_length, &used))
+		return false;
+	if (!read_weight(r, field, field_length, before + i + 1, &batch->weights[i]))
+		*step = STEP_FAILED;
+	return true;
+}
+
 /* Finds and hashes the key of each record where it is not simply the record. */
 static bool make_keys(struct records *r, struct records_batch *batch)
 {
 	const struct record_options *options = r->setup.options;
+	enum step step = STEP_ON;
 	uint8_t *scratch;
 
 	/* No key is longer than its record. */
@@ -446,8 +491,15 @@ static bool make_keys(struct records *r, struct records_batch *batch)
 
 		if (options->crlf && length > 0 && record[length - 1] == '\r')
 			length--;
-		if (options->has_fields &&
-		    !field_key(&r->split, record, length, scratch, &key, &length, &used)) {
+		bool has_key = r->setup.weight_field == 0 ||
+			       find_weight(r, batch, i, length, &step);
+
+		if (step == STEP_FAILED)
+			return false;
+		if (has_key && options->has_fields)
+			has_key = field_key(&r->split, record, length, scratch, &key, &length,
+					    &used);
+		if (!has_key) {
 			batch->keyed[i / 64] &= ~(UINT64_C(1) << i % 64);
 			r->tally.without_key++;
 			continue;

@@ -53,6 +53,8 @@ struct records_batch {
 	/* The keys themselves, valid where the reader was asked to keep them. */
 	const uint8_t *keys[RECORDS_BATCH];
 	size_t key_lengths[RECORDS_BATCH];
+	/* What each counts for, where a field of weights was asked for. */
+	uint64_t weights[RECORDS_BATCH];
 };
 
 /* What was read, for summaries. */
@@ -67,6 +69,9 @@ struct records_setup {
 	uint32_t seed;
 	bool fold;       /* keys are folded (asked for, or as the filter says) */
 	bool keep_keys;  /* fill in batch->keys */
+	uint64_t weight_field; /* the field that holds the weight; 0: none does.  A record
+	                        * that lacks it has no key; a field that is no number
+	                        * from 0 to 2^64 - 1, nor "-" for 0, ends it all */
 	bool all_needed; /* an input that cannot be read ends it all; else it is
 	                  * passed over, and records_trouble tells */
 	/* Called before a read that would block, so that output can be flushed; false

@@ -91,19 +91,12 @@ bool state_is_new(const struct state *state)
 	return sketch_claim_is_empty(state->claim);
 }
 
-int state_descriptor(const struct state *state)
-{
-	return sketch_claim_fd(state->claim);
-}
-
-bool state_read_bloom(struct state *state, struct sketch_bloom **filter)
+bool state_read(struct state *state, struct sketch_file **file)
 {
 	struct sketch_error error;
 
-	*filter = NULL;
-	if (state_is_new(state) ||
-	    sketch_bloom_read(filter, state_descriptor(state), SKETCH_WRITABLE, system_memory(),
-			      NULL, &error) == SKETCH_OK)
+	if (sketch_file_read(file, sketch_claim_fd(state->claim), SKETCH_WRITABLE, system_memory(),
+			     NULL, &error) == SKETCH_OK)
 		return true;
 	message_file(state->path, &error);
 	return false;

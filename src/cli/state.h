@@ -35,12 +35,8 @@ struct state *state_open(const struct state_options *options);
 /* Whether the file holds nothing yet. */
 bool state_is_new(const struct state *state);
 
-/* Reads the filter in the file, writable, the caller's: *filter becomes NULL where it
- * holds nothing yet.  False after a message. */
-bool state_read_bloom(struct state *state, struct sketch_bloom **filter);
-
-/* The descriptor to read the file from, at position 0. */
-int state_descriptor(const struct state *state);
+/* Reads the sketch in the file, writable; there must be one.  False after a message. */
+bool state_read(struct state *state, struct sketch_file **file);
 
 /* Saves a sketch by what writes it to a descriptor.  False after a message. */
 typedef enum sketch_status state_writer(void *sketch, int fd, struct sketch_error *error);

@@ -13,14 +13,9 @@
 #include "pass.h"
 #include "records.h"
 #include "system.h"
+#include "words.h"
 
 enum { OPTION_ANNOTATE = 300 };
-
-/* Strings given by an option that can be repeated. */
-struct words {
-	const char **items;
-	size_t count;
-};
 
 struct query {
 	bool invert, count_only, quiet, annotate;
@@ -41,19 +36,6 @@ static const struct option_spec query_specs[] = {
 	{ OPTION_ANNOTATE, "annotate", NULL, "pass on all, after 1 or 0 and a tab" },
 };
 
-static bool add_word(struct words *words, const char *word)
-{
-	const char **grown = realloc(words->items, (words->count + 1) * sizeof *grown);
-
-	if (grown == NULL) {
-		message("out of memory");
-		return false;
-	}
-	words->items = grown;
-	words->items[words->count++] = word;
-	return true;
-}
-
 static bool take_option(void *context, int letter, const char *value)
 {
 	struct query *query = context;
@@ -72,9 +54,9 @@ static bool take_option(void *context, int letter, const char *value)
 		query->annotate = true;
 		break;
 	case 'e':
-		return add_word(&query->keys, value);
+		return words_add(&query->keys, value);
 	case 'F':
-		return add_word(&query->filters, value);
+		return words_add(&query->filters, value);
 	}
 	return true;
 }
@@ -101,7 +83,7 @@ static bool sort_operands(struct query *query, int argc, char **argv, int first)
 			option_complain("which filter? Name its file");
 			return false;
 		}
-		if (!add_word(&query->filters, argv[first++]))
+		if (!words_add(&query->filters, argv[first++]))
 			return false;
 	}
 	query->inputs = argv + first;

@@ -196,8 +196,8 @@ static void start_clock(struct run *run)
 
 	if (!sketch_window_get(run->kept.filter, &window) || window.unit != SKETCH_WINDOW_NANOSECONDS)
 		return;
-	elapsed = now > (uint64_t)window.landmark ? now - (uint64_t)window.landmark : 0;
-	if (elapsed < window.stamp * window.span)
+	elapsed = now - (uint64_t)window.landmark;
+	if ((int64_t)elapsed < 0 || elapsed < window.stamp * window.span)
 		elapsed = window.stamp * window.span;
 	/* May wrap around; only differences are used. */
 	run->epoch = clock - elapsed;
@@ -350,19 +350,36 @@ static bool save(void *context)
 	       filter_save(&run->kept, records_tally(run->records)->records);
 }
 
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* What else the file is: an output or the state, which it must not write over; else
+ * NULL. */
+static const char *is_output(const struct run *run, const struct stat *file)
+{
+	struct stat st;
+
+	if (run->kept.state != NULL && state_stat(run->kept.state, &st) && is_same(&st, file))
+		return "the state";
+	if (fstat(STDOUT_FILENO, &st) == 0 && is_same(&st, file))
+		return "standard output";
+	return NULL;
+}
+
 /* Whether a name among the inputs is the file. */
 static bool is_input(const struct uniq *uniq, const struct stat *file)
 {
 	struct stat st;
 
 	if (uniq->input_count == 0 && uniq->records.files0_from == NULL)
-		return fstat(STDIN_FILENO, &st) == 0 && st.st_dev == file->st_dev &&
-		       st.st_ino == file->st_ino;
+		return fstat(STDIN_FILENO, &st) == 0 && is_same(&st, file);
 	for (size_t i = 0; i < uniq->input_count; i++) {
 		bool known = strcmp(uniq->inputs[i], "-") == 0 ? fstat(STDIN_FILENO, &st) == 0 :
 								 stat(uniq->inputs[i], &st) == 0;
 
-		if (known && st.st_dev == file->st_dev && st.st_ino == file->st_ino)
+		if (known && is_same(&st, file))
 			return true;
 	}
 	return false;
@@ -380,6 +397,8 @@ static bool open_duplicates(struct run *run, struct stat *st)
 		message_errno(name, errno);
 	} else if (S_ISREG(st->st_mode) && is_input(uniq, st)) {
 		message("%s: is an input, too", name);
+	} else if (S_ISREG(st->st_mode) && is_output(run, st) != NULL) {
+		message("%s: is %s, too", name, is_output(run, st));
 	} else if (S_ISREG(st->st_mode) && st->st_size > 0 && uniq->records.files0_from != NULL) {
 		message("%s: must be empty or absent where --files0-from names the inputs", name);
 	} else if (S_ISREG(st->st_mode) && ftruncate(fd, 0) != 0) {
@@ -425,8 +444,9 @@ static struct sketch_bloom *make_filter(const struct uniq *uniq)
 		option_complain("--window by time needs --keys: the most keys in one window");
 		return NULL;
 	}
+	/* The first generation, whose stamp is 1, begins now. */
 	if (!by_records)
-		window.landmark = (int64_t)wall_clock();
+		window.landmark = (int64_t)(wall_clock() - window.span);
 	return plan_make_window(&uniq->plan, UNIQ_RATE, uniq->records.fold, &window,
 				by_records ? window.span : 0);
 }

@@ -1,15 +1,14 @@
 /* sketch-info - what a sketch file is, how full, how wrong by now, and whether it
  * is intact */
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "counts_options.h"
+#include "facts.h"
 #include "filter.h"
-#include "json.h"
 #include "message.h"
-#include "number.h"
+#include "open.h"
 #include "option.h"
 #include "output.h"
 #include "system.h"
@@ -83,11 +82,11 @@ static enum option_outcome parse_args(struct info *info, int argc, char **argv, 
 	return OPTION_RUN;
 }
 
-/* ------------------------------------------------------------- what is known */
+/* ------------------------------------------------------------------- filters */
 
 /* A layer, or the whole of several: parameters that differ between the layers
  * are 0 there. */
-struct facts {
+struct part {
 	const char *layout;
 	uint32_t k, g;
 	uint64_t n, m, ones;
@@ -95,15 +94,15 @@ struct facts {
 	bool past_capacity;
 };
 
-static bool layer_facts(struct sketch_bloom *filter, size_t layer, struct facts *facts,
-			struct sketch_error *error)
+static bool look_at_layer(struct sketch_bloom *filter, size_t layer, struct part *part,
+			  struct sketch_error *error)
 {
 	const struct sketch_params *params = sketch_bloom_params(filter, layer);
 	struct sketch_bloom_state state;
 
 	if (sketch_bloom_state(filter, layer, &state, error) != SKETCH_OK)
 		return false;
-	*facts = (struct facts){
+	*part = (struct part){
 		.layout = filter_layout_name(params->layout),
 		.k = params->k,
 		.g = params->g,
@@ -120,13 +119,13 @@ static bool layer_facts(struct sketch_bloom *filter, size_t layer, struct facts 
 }
 
 /* What all layers are together: an absent key passes where it passes in any. */
-static struct facts whole_facts(const struct facts *layers, size_t count)
+static struct part whole_of(const struct part *layers, size_t count)
 {
-	struct facts whole = layers[0];
+	struct part whole = layers[0];
 	double absent = 1 - whole.rate, promised = 1 - whole.p;
 
 	for (size_t i = 1; i < count; i++) {
-		const struct facts *layer = &layers[i];
+		const struct part *layer = &layers[i];
 
 		if (strcmp(whole.layout, layer->layout) != 0)
 			whole.layout = "mixed";
@@ -151,205 +150,149 @@ static struct facts whole_facts(const struct facts *layers, size_t count)
 	return whole;
 }
 
-/* --------------------------------------------------------------------- JSON */
-
-static void json_facts(struct json *json, const struct facts *facts)
+static void print_part(struct facts *facts, const struct part *part)
 {
-	json_word(json, "layout", facts->layout);
-	json_count(json, "n", facts->n);
-	json_count(json, "m", facts->m);
-	if (facts->k > 0)
-		json_count(json, "k", facts->k);
+	facts_word(facts, "layout", part->layout);
+	facts_count(facts, "n", part->n);
+	facts_rate(facts, "p", part->p);
+	facts_count(facts, "m", part->m);
+	if (part->k > 0)
+		facts_count(facts, "k", part->k);
 	else
-		json_null(json, "k");
-	if (facts->g > 0)
-		json_count(json, "g", facts->g);
+		facts_none(facts, "k");
+	if (part->g > 0)
+		facts_count(facts, "g", part->g);
 	else
-		json_null(json, "g");
-	json_number(json, "p", facts->p);
-	json_number(json, "rate", facts->rate);
-	json_number(json, "fill", facts->fill);
-	json_number(json, "distinct", isfinite(facts->distinct) ? rint(facts->distinct) : INFINITY);
-	json_truth(json, "past_capacity", facts->past_capacity);
+		facts_none(facts, "g");
+	facts_fill(facts, "fill", part->fill);
+	facts_rate(facts, "rate", part->rate);
+	facts_keys(facts, "distinct", part->distinct);
+	facts_truth(facts, "past_capacity", part->past_capacity);
 }
 
-static void print_json(struct output *out, const char *file, const struct sketch_bloom *filter,
-		       const struct facts *layers, const struct facts *whole)
+/* What every kind of sketch has. */
+static void print_common(struct facts *facts, const char *file, const char *kind,
+			 const struct sketch_identity *identity, uint64_t records, uint64_t bytes)
 {
-	const struct sketch_identity *identity = sketch_bloom_identity(filter);
-	struct json json = { out, false };
-
-	json_open(&json, NULL);
-	json_word(&json, "file", file);
-	json_word(&json, "kind", "bloom");
-	json_count(&json, "version", 1);
-	json_word(&json, "hash", "murmur3_x64_128");
-	json_count(&json, "seed", identity->seed);
-	json_truth(&json, "ignore_case", identity->transforms & SKETCH_FOLD_ASCII);
-	json_facts(&json, whole);
-	json_count(&json, "bytes", sketch_bloom_payload(filter));
-	json_count(&json, "records", sketch_bloom_records(filter));
-	json_word(&json, "checksum", "ok");
-	json_open_array(&json, "layers");
-	for (size_t i = 0; i < sketch_bloom_layers(filter); i++) {
-		json_open(&json, NULL);
-		json_facts(&json, &layers[i]);
-		json_close(&json);
-	}
-	json_close_array(&json);
-	json_close(&json);
-	output_write(out, "\n", 1);
+	facts_word(facts, "file", file);
+	facts_word(facts, "kind", kind);
+	facts_count(facts, "version", 1);
+	facts_word(facts, "hash", "murmur3_x64_128");
+	facts_count(facts, "seed", identity->seed);
+	facts_truth(facts, "ignore_case", identity->transforms & SKETCH_FOLD_ASCII);
+	facts_count(facts, "records", records);
+	facts_bytes(facts, "bytes", bytes);
 }
 
-/* -------------------------------------------------------------------- table */
-
-struct table {
-	struct output *out;
-	bool terminal;
-	char prefix[32]; /* of the names: "" or "layer.0." */
-};
-
-#define TABLE_NAME_WIDTH 14
-
-static void row(const struct table *table, const char *name, const char *value)
+static void print_window(struct facts *facts, const struct sketch_bloom *filter)
 {
-	char full[64];
+	struct sketch_window window;
+	bool has = sketch_window_get(filter, &window);
 
-	snprintf(full, sizeof full, "%s%s", table->prefix, name);
-	if (table->terminal)
-		output_text(table->out, "%-*s  %s\n", TABLE_NAME_WIDTH, full, value);
-	else
-		output_text(table->out, "%s\t%s\n", full, value);
-}
-
-static void row_count(const struct table *table, const char *name, uint64_t value)
-{
-	char text[32];
-
-	if (table->terminal)
-		number_grouped(text, value);
-	else
-		snprintf(text, sizeof text, "%" PRIu64, value);
-	row(table, name, text);
-}
-
-static void row_number(const struct table *table, const char *name, double value)
-{
-	char text[32];
-
-	if (table->terminal)
-		filter_print_rate(text, value);
-	else
-		number_print(text, value);
-	row(table, name, text);
-}
-
-static void row_distinct(const struct table *table, double distinct)
-{
-	if (!isfinite(distinct))
-		row(table, "distinct", "inf");
-	else if (distinct < 18e18)
-		row_count(table, "distinct", (uint64_t)rint(distinct));
-	else
-		row_number(table, "distinct", distinct);
-}
-
-/* How full, as a bar of 20 where people look. */
-static void row_fill(const struct table *table, double fill)
-{
-	static const char full[] = "####################", empty[] = "....................";
-	int width = (int)(sizeof full - 1), marks = (int)(fill * width + 0.5);
-	char text[64];
-
-	if (!table->terminal) {
-		row_number(table, "fill", fill);
+	if (!has) {
+		facts_none(facts, "window");
 		return;
 	}
-	snprintf(text, sizeof text, "[%.*s%.*s] %.1f %%", marks, full, width - marks, empty,
-		 fill * 100);
-	row(table, "fill", text);
+	facts_count(facts, "window", window.span);
+	facts_word(facts, "window_unit",
+		   window.unit == SKETCH_WINDOW_RECORDS ? "records" : "nanoseconds");
 }
 
-static void rows_of_facts(const struct table *table, const struct facts *facts)
+static bool tell_filter(struct facts *facts, const char *file, struct sketch_bloom *filter,
+			bool *past)
 {
-	row(table, "layout", facts->layout);
-	row_count(table, "n", facts->n);
-	row_number(table, "p", facts->p);
-	row_count(table, "m", facts->m);
-	if (facts->k > 0)
-		row_count(table, "k", facts->k);
-	if (facts->g > 0)
-		row_count(table, "g", facts->g);
-	row_fill(table, facts->fill);
-	row_number(table, "rate", facts->rate);
-	row_distinct(table, facts->distinct);
-	row(table, "past_capacity", facts->past_capacity ? "yes" : "no");
-}
-
-static void print_table(struct output *out, const char *file, const struct sketch_bloom *filter,
-			const struct facts *layers, const struct facts *whole, bool separate)
-{
-	const struct sketch_identity *identity = sketch_bloom_identity(filter);
+	struct part layers[SKETCH_MAX_LAYERS], whole;
 	size_t count = sketch_bloom_layers(filter);
-	struct table table = { out, isatty(STDOUT_FILENO) == 1, "" };
-	char shown[256], size[32];
+	struct sketch_error error;
 
-	if (separate)
-		output_write(out, "\n", 1);
-	row(&table, "file",
-	    table.terminal ? message_escape(shown, sizeof shown, file, strlen(file)) : file);
-	row(&table, "kind", "bloom");
-	row(&table, "version", "1");
-	row(&table, "hash", "murmur3_x64_128");
-	row_count(&table, "seed", identity->seed);
-	row(&table, "ignore_case", identity->transforms & SKETCH_FOLD_ASCII ? "yes" : "no");
-	row_count(&table, "records", sketch_bloom_records(filter));
-	if (table.terminal)
-		row(&table, "bytes", number_size(size, sketch_bloom_payload(filter)));
-	else
-		row_count(&table, "bytes", sketch_bloom_payload(filter));
-	rows_of_facts(&table, whole);
-	row(&table, "checksum", "ok");
-	row_count(&table, "layers", count);
-	for (size_t i = 0; i < count && count > 1; i++) {
-		snprintf(table.prefix, sizeof table.prefix, "layer.%zu.", i);
-		rows_of_facts(&table, &layers[i]);
+	for (size_t i = 0; i < count; i++) {
+		if (!look_at_layer(filter, i, &layers[i], &error)) {
+			message_file(message_input_name(file), &error);
+			return false;
+		}
 	}
+	whole = whole_of(layers, count);
+	*past = *past || whole.past_capacity;
+	facts_open(facts);
+	print_common(facts, file, "bloom", sketch_bloom_identity(filter),
+		     sketch_bloom_records(filter), sketch_bloom_payload(filter));
+	print_part(facts, &whole);
+	print_window(facts, filter);
+	facts_word(facts, "checksum", "ok");
+	if (!facts->as_json)
+		facts_count(facts, "layers", count);
+	facts_open_list(facts, "layers");
+	for (size_t i = 0; i < count && (count > 1 || facts->as_json); i++) {
+		facts_open_element(facts, "layer", i);
+		print_part(facts, &layers[i]);
+		facts_close_element(facts);
+	}
+	facts_close_list(facts);
+	facts_close(facts);
+	return true;
+}
+
+/* --------------------------------------------------------------------- counts */
+
+static void tell_counts(struct facts *facts, const char *file, const struct sketch_counts *counts)
+{
+	const struct sketch_counts_params *params = sketch_counts_params(counts);
+	struct sketch_counts_state state;
+
+	sketch_counts_state(counts, &state);
+	facts_open(facts);
+	print_common(facts, file, "counts", sketch_counts_identity(counts),
+		     sketch_counts_records(counts), params->w * params->d * state.cell_bits / 8);
+	facts_count(facts, "w", params->w);
+	facts_count(facts, "d", params->d);
+	facts_count(facts, "cell", state.cell_bits);
+	facts_word(facts, "update", params->update == SKETCH_PLAIN ? "plain" : "conservative");
+	facts_number(facts, "epsilon", sketch_counts_epsilon(params));
+	facts_number(facts, "delta", sketch_counts_delta(params));
+	facts_count(facts, "total", state.total);
+	facts_count(facts, "in_table", state.in_table);
+	facts_truth(facts, "exact", state.exact);
+	facts_count(facts, "tracked", state.tracked);
+	facts_count(facts, "tracked_most", params->tracked);
+	if (params->tracked > 0)
+		facts_count(facts, "floor", state.floor);
+	else
+		facts_none(facts, "floor");
+	facts_word(facts, "checksum", "ok");
+	facts_open_list(facts, "rows");
+	for (uint32_t row = 0; row < params->d; row++) {
+		facts_open_element(facts, "row", row);
+		facts_fill(facts, "fill", sketch_counts_fill(counts, row));
+		facts_close_element(facts);
+	}
+	facts_close_list(facts);
+	facts_close(facts);
 }
 
 /* ------------------------------------------------------------------ running */
 
-/* What became of the files so far. */
-struct tally {
-	bool told, past;
-};
-
 /* Tells of one file: false where that failed. */
-static bool tell(const struct info *info, struct output *out, const char *file,
-		 struct tally *tally)
+static bool tell(struct facts *facts, const char *file, bool *past)
 {
-	struct facts layers[SKETCH_MAX_LAYERS], whole;
-	struct sketch_bloom *filter = filter_open(file, SKETCH_READ);
-	struct sketch_error error;
-	bool good = filter != NULL;
+	struct sketch_file *read = open_sketch(file, SKETCH_READ);
+	struct sketch_counts *counts;
+	struct sketch_bloom *filter;
+	bool good;
 
-	if (!good)
+	if (read == NULL)
 		return false;
 	system_guard_mapping(file);
-	for (size_t i = 0; i < sketch_bloom_layers(filter) && good; i++)
-		good = layer_facts(filter, i, &layers[i], &error);
-	if (!good) {
-		message_file(message_input_name(file), &error);
+	if (sketch_file_kind(read) == SKETCH_KIND_COUNTS) {
+		counts = counts_of_file(file, read);
+		good = counts != NULL;
+		if (good)
+			tell_counts(facts, file, counts);
+		sketch_counts_free(counts);
 	} else {
-		whole = whole_facts(layers, sketch_bloom_layers(filter));
-		if (info->json)
-			print_json(out, file, filter, layers, &whole);
-		else
-			print_table(out, file, filter, layers, &whole, tally->told);
-		tally->told = true;
-		tally->past = tally->past || whole.past_capacity;
+		filter = filter_of_file(file, read);
+		good = filter != NULL && tell_filter(facts, file, filter, past);
+		sketch_bloom_free(filter);
 	}
-	sketch_bloom_free(filter);
 	system_guard_mapping(NULL);
 	return good;
 }
@@ -357,16 +300,17 @@ static bool tell(const struct info *info, struct output *out, const char *file,
 static int run_info(const struct info *info)
 {
 	struct output *out = output_open(STDOUT_FILENO, "standard output");
-	struct tally tally = { false, false };
-	bool good = out != NULL;
+	bool good = out != NULL, past = false;
+	struct facts facts;
 
+	facts_begin(&facts, out, info->json);
 	for (size_t i = 0; out != NULL && i < info->file_count && !output_failed(out); i++)
-		good = tell(info, out, info->files[i], &tally) && good;
+		good = tell(&facts, info->files[i], &past) && good;
 	if (out != NULL)
 		good = output_close(out) && good;
 	if (!good)
 		return 2;
-	return info->check && tally.past ? 1 : 0;
+	return info->check && past ? 1 : 0;
 }
 
 int main(int argc, char **argv)

@@ -2,10 +2,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "counts_options.h"
 #include "filter.h"
 #include "message.h"
+#include "open.h"
 #include "option.h"
 #include "system.h"
 
@@ -39,13 +42,14 @@ static bool take_option(void *context, int letter, const char *value)
 static const char *const examples[] = {
 	"sketch-merge -o week.bloom mon.bloom tue.bloom wed.bloom",
 	"sketch-merge -o all.bloom all.bloom today.bloom",
+	"sketch-merge -o all.cms host1.cms host2.cms; cms-top --query all.cms",
 	"sketch-merge host*.bloom | sketch-info -",
 	NULL,
 };
 
 static const char *const notes[] = {
-	"Of Bloom filters the result is what one filter of all their keys would be.",
-	"Files must agree in layout, m, k, g, seed and hash family; else the field is named.",
+	"Of Bloom filters the result is that of all their keys; counts add up.",
+	"Files must agree in kind, size, seed and hash family; else the field is named.",
 	NULL,
 };
 
@@ -83,34 +87,77 @@ static enum option_outcome parse_args(struct merge *merge, int argc, char **argv
 
 /* ------------------------------------------------------------------ running */
 
-/* Joins the files one by one: two at the most are in memory. */
-static struct sketch_bloom *join(const struct merge *merge)
+/* Counts added to themselves would be doubled: a file that is named twice, or is the
+ * output as well, is a slip. */
+static bool named_twice(const struct merge *merge, size_t index)
 {
-	struct sketch_bloom *whole = filter_open(merge->inputs[0], SKETCH_WRITABLE);
+	struct stat one, other;
+	const char *name = merge->inputs[index];
 
-	for (size_t i = 1; whole != NULL && i < merge->input_count; i++) {
-		struct sketch_bloom *part = filter_open(merge->inputs[i], SKETCH_READ);
-		struct sketch_error error;
-		bool good = part != NULL;
+	if (strcmp(name, "-") == 0 || stat(name, &one) != 0 || !S_ISREG(one.st_mode))
+		return false;
+	for (size_t i = 0; i <= index; i++) {
+		const char *beside = i < index ? merge->inputs[i] : merge->output;
 
-		system_guard_mapping(merge->inputs[i]);
-		if (good && sketch_bloom_union(whole, part, &error) != SKETCH_OK) {
-			message("%s and %s: %s", message_input_name(merge->inputs[0]),
-				message_input_name(merge->inputs[i]), error.text);
-			good = false;
-		}
-		sketch_bloom_free(part);
-		system_guard_mapping(NULL);
-		if (!good) {
-			sketch_bloom_free(whole);
-			whole = NULL;
+		if (beside != NULL && strcmp(beside, "-") != 0 && stat(beside, &other) == 0 &&
+		    one.st_dev == other.st_dev && one.st_ino == other.st_ino) {
+			message("%s: %s: its counts would be added to themselves", name,
+				i < index ? "named twice" : "is the output, too");
+			return true;
 		}
 	}
-	return whole;
+	return false;
 }
 
-/* A single file may have a window; several would have different times. */
-static bool save(const struct merge *merge, struct sketch_bloom *whole)
+/* "first and other: what differs" */
+static void report_mismatch(const struct merge *merge, size_t index,
+			    const struct sketch_error *error)
+{
+	message("%s and %s: %s", message_input_name(merge->inputs[0]),
+		message_input_name(merge->inputs[index]), error->text);
+}
+
+static bool join_filter(const struct merge *merge, size_t index, struct sketch_bloom *whole)
+{
+	struct sketch_bloom *part = filter_open(merge->inputs[index], SKETCH_READ);
+	struct sketch_error error;
+	bool good = part != NULL;
+
+	system_guard_mapping(merge->inputs[index]);
+	if (good && sketch_bloom_union(whole, part, &error) != SKETCH_OK) {
+		report_mismatch(merge, index, &error);
+		good = false;
+	}
+	sketch_bloom_free(part);
+	system_guard_mapping(NULL);
+	return good;
+}
+
+static bool join_counts(const struct merge *merge, size_t index, struct sketch_counts *whole)
+{
+	struct sketch_counts *part = counts_open(merge->inputs[index]);
+	struct sketch_error error;
+	bool good = part != NULL;
+
+	if (good && sketch_counts_union(whole, part, &error) != SKETCH_OK) {
+		report_mismatch(merge, index, &error);
+		good = false;
+	}
+	sketch_counts_free(part);
+	return good;
+}
+
+static enum sketch_status write_filter(void *whole, int fd, struct sketch_error *error)
+{
+	return sketch_bloom_write(whole, fd, error);
+}
+
+static enum sketch_status write_counts(void *whole, int fd, struct sketch_error *error)
+{
+	return sketch_counts_write(whole, fd, error);
+}
+
+static bool save(const struct merge *merge, state_writer *writer, void *whole)
 {
 	const char *name = merge->output == NULL ? "standard output" : merge->output;
 	struct sketch_save *save = NULL;
@@ -121,7 +168,7 @@ static bool save(const struct merge *merge, struct sketch_bloom *whole)
 	if (merge->output != NULL)
 		status = sketch_save_begin(&save, merge->output, &fd, &error);
 	if (status == SKETCH_OK)
-		status = sketch_bloom_write(whole, fd, &error);
+		status = writer(whole, fd, &error);
 	if (status == SKETCH_OK && save != NULL) {
 		status = sketch_save_commit(save, &error);
 		save = NULL;
@@ -132,11 +179,15 @@ static bool save(const struct merge *merge, struct sketch_bloom *whole)
 	return status == SKETCH_OK;
 }
 
-static int run_merge(const struct merge *merge)
+/* Joins the files one by one: two at the most are in memory. */
+static bool merge_filters(const struct merge *merge, struct sketch_file *first)
 {
-	struct sketch_bloom *whole = join(merge);
-	bool good = whole != NULL && save(merge, whole);
+	struct sketch_bloom *whole = filter_of_file(merge->inputs[0], first);
+	bool good = whole != NULL;
 
+	for (size_t i = 1; good && i < merge->input_count; i++)
+		good = join_filter(merge, i, whole);
+	good = good && save(merge, write_filter, whole);
 	if (good)
 		filter_warn_past_capacity(merge->output, whole);
 	if (good && merge->stats) {
@@ -145,7 +196,36 @@ static int run_merge(const struct merge *merge)
 		filter_print_state(whole);
 	}
 	sketch_bloom_free(whole);
-	return good ? 0 : 2;
+	return good;
+}
+
+static bool merge_counts(const struct merge *merge, struct sketch_file *first)
+{
+	struct sketch_counts *whole = counts_of_file(merge->inputs[0], first);
+	bool good = whole != NULL;
+
+	for (size_t i = 0; good && i < merge->input_count; i++)
+		good = !named_twice(merge, i) && (i == 0 || join_counts(merge, i, whole));
+	good = good && save(merge, write_counts, whole);
+	if (good && merge->stats) {
+		message("%zu files, %" PRIu64 " records", merge->input_count,
+			sketch_counts_records(whole));
+		counts_print_state(whole);
+	}
+	sketch_counts_free(whole);
+	return good;
+}
+
+/* The first file says what is to be joined. */
+static int run_merge(const struct merge *merge)
+{
+	struct sketch_file *first = open_sketch(merge->inputs[0], SKETCH_WRITABLE);
+	bool counts;
+
+	if (first == NULL)
+		return 2;
+	counts = sketch_file_kind(first) == SKETCH_KIND_COUNTS;
+	return (counts ? merge_counts(merge, first) : merge_filters(merge, first)) ? 0 : 2;
 }
 
 int main(int argc, char **argv)

@@ -223,7 +223,7 @@ enum sketch_status sketch_counts_of_file(struct sketch_counts **counts, struct s
 	enum sketch_status status = file_expect_kind(file, SKETCH_KIND_COUNTS, error);
 	struct sketch_counts *made = calloc(1, sizeof *made);
 	const uint8_t *image = file->bytes.data;
-	struct parts parts;
+	struct parts parts = { 0 };
 
 	if (made == NULL && status == SKETCH_OK)
 		status = error_set(error, SKETCH_NO_MEMORY, "out of memory");

@@ -255,16 +255,39 @@ enum sketch_status sketch_bloom_insert(struct sketch_bloom *filter,
 
 /* ------------------------------------------------------------------- joining */
 
-/* The order of layers in a file: by the rung, then by what they hold. */
+static int compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Where bits and n and m agree: a key's bits differ with k and g, and p is kept. */
+static int compare_rest(const struct sketch_params *p, const struct sketch_params *q)
+{
+	int order = compare((uint64_t)p->layout, (uint64_t)q->layout);
+
+	if (order == 0)
+		order = compare(p->k, q->k);
+	if (order == 0)
+		order = compare(p->g, q->g);
+	if (order == 0)
+		order = (p->p > q->p) - (p->p < q->p);
+	return order;
+}
+
+/* The order of layers in a file: by the rung, then by what they hold; 0 where they
+ * are the same layer. */
 static int compare_layers(const void *a, const void *b)
 {
 	const struct layer *p = a, *q = b;
+	int order = compare(p->params.n, q->params.n);
 
-	if (p->params.n != q->params.n)
-		return p->params.n < q->params.n ? -1 : 1;
-	if (p->bytes != q->bytes)
-		return p->bytes < q->bytes ? -1 : 1;
-	return memcmp(p->bits, q->bits, (size_t)p->bytes);
+	if (order == 0)
+		order = compare(p->bytes, q->bytes);
+	if (order == 0)
+		order = memcmp(p->bits, q->bits, (size_t)p->bytes);
+	if (order == 0)
+		order = compare_rest(&p->params, &q->params);
+	return order;
 }
 
 static bool has_layer(const struct sketch_bloom *filter, const struct layer *layer)

@@ -3,31 +3,75 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TRACKED_FIRST 1024
+
+static size_t home(const struct tracked *tracked, struct sketch_hash hash)
+{
+	return (size_t)hash.h1 & tracked->mask;
+}
+
+static void fill_slot(struct tracked *tracked, uint32_t place)
+{
+	size_t slot = home(tracked, tracked->keys[place].hash);
+
+	while (tracked->slots[slot] != TRACKED_NONE)
+		slot = (slot + 1) & tracked->mask;
+	tracked->slots[slot] = place;
+}
+
+/* Memory follows use, not what a file's header claims to need. */
+static bool grow(struct tracked *tracked, size_t room)
+{
+	struct tracked_key *keys = realloc(tracked->keys, room * sizeof *keys);
+	struct tracked_node *heap;
+	uint32_t *slots;
+	size_t count = 8;
+
+	if (keys == NULL)
+		return false;
+	memset(keys + tracked->room, 0, (room - tracked->room) * sizeof *keys);
+	tracked->keys = keys;
+	heap = realloc(tracked->heap, room * sizeof *heap);
+	if (heap == NULL)
+		return false;
+	tracked->heap = heap;
+	/* A quarter full at the most: most look-ups are of keys that are not there. */
+	while (count < 4 * room)
+		count *= 2;
+	slots = malloc(count * sizeof *slots);
+	if (slots == NULL)
+		return false;
+	memset(slots, 0xff, count * sizeof *slots);
+	free(tracked->slots);
+	tracked->slots = slots;
+	tracked->mask = count - 1;
+	tracked->room = room;
+	for (size_t i = 0; i < tracked->used; i++)
+		fill_slot(tracked, (uint32_t)i);
+	return true;
+}
+
 bool tracked_make(struct tracked *tracked, size_t capacity)
 {
-	size_t slots = 8;
-
-	/* A quarter full at the most: most look-ups are of keys that are not there. */
-	while (slots < 4 * capacity)
-		slots *= 2;
-	*tracked = (struct tracked){ .capacity = capacity, .mask = slots - 1 };
-	if (capacity == 0)
+	*tracked = (struct tracked){ .capacity = capacity };
+	if (capacity == 0 || grow(tracked, capacity < TRACKED_FIRST ? capacity : TRACKED_FIRST))
 		return true;
-	tracked->keys = calloc(capacity, sizeof *tracked->keys);
-	tracked->slots = malloc(slots * sizeof *tracked->slots);
-	tracked->heap = calloc(capacity, sizeof *tracked->heap);
-	if (tracked->keys == NULL || tracked->slots == NULL || tracked->heap == NULL) {
-		tracked_free(tracked);
-		return false;
-	}
-	memset(tracked->slots, 0xff, slots * sizeof *tracked->slots);
-	return true;
+	tracked_free(tracked);
+	return false;
+}
+
+static bool make_room(struct tracked *tracked)
+{
+	size_t twice = 2 * tracked->room;
+
+	return tracked->used < tracked->room ||
+	       grow(tracked, twice < tracked->capacity ? twice : tracked->capacity);
 }
 
 void tracked_free(struct tracked *tracked)
 {
 	/* A place beyond `used` may own bytes, left by an insert that failed. */
-	for (size_t i = 0; tracked->keys != NULL && i < tracked->capacity; i++)
+	for (size_t i = 0; tracked->keys != NULL && i < tracked->room; i++)
 		free(tracked->keys[i].stored);
 	free(tracked->keys);
 	free(tracked->slots);
@@ -36,11 +80,6 @@ void tracked_free(struct tracked *tracked)
 }
 
 /* ------------------------------------------------------------------- by hash */
-
-static size_t home(const struct tracked *tracked, struct sketch_hash hash)
-{
-	return (size_t)hash.h1 & tracked->mask;
-}
 
 bool tracked_is(const struct tracked *tracked, uint32_t place, const struct sketch_key *key)
 {
@@ -68,15 +107,6 @@ uint32_t tracked_find(const struct tracked *tracked, const struct sketch_key *ke
 		if (place == TRACKED_NONE || tracked_is(tracked, place, key))
 			return place;
 	}
-}
-
-static void fill_slot(struct tracked *tracked, uint32_t place)
-{
-	size_t slot = home(tracked, tracked->keys[place].hash);
-
-	while (tracked->slots[slot] != TRACKED_NONE)
-		slot = (slot + 1) & tracked->mask;
-	tracked->slots[slot] = place;
 }
 
 /* Frees the slot of a place, moving back what had to step over it. */
@@ -168,10 +198,11 @@ bool tracked_insert(struct tracked *tracked, const struct sketch_key *key, uint6
 		    uint64_t error)
 {
 	uint32_t place = (uint32_t)tracked->used;
-	struct tracked_key *made = &tracked->keys[place];
+	struct tracked_key *made;
 
-	if (!store_key(made, key))
+	if (!make_room(tracked) || !store_key(&tracked->keys[place], key))
 		return false;
+	made = &tracked->keys[place];
 	made->count = count;
 	made->error = error;
 	tracked->used++;

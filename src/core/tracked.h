@@ -24,6 +24,7 @@ struct tracked_key {
 
 struct tracked {
 	size_t capacity, used;
+	size_t room; /* keys that there is memory for; grows with use */
 	struct tracked_key *keys;
 	uint32_t *slots; /* places in keys by hash; TRACKED_NONE is free */
 	size_t mask;     /* number of slots - 1 */

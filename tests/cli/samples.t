@@ -56,7 +56,7 @@ done
 report "each expected output has a script"
 
 # Of each console block: what follows "$ " is run, the rest is its output.
-mkdir "$work/readme"
+mkdir -p "$work/readme/build"
 ln -s "$SAMPLES" "$work/readme/samples"
 awk -v commands="$work/commands" -v expected="$work/expected" '
 	$0 == "```console" { inside = 1; next }

@@ -231,8 +231,7 @@ static void measure(const struct sketch_params *params, struct measure *m)
 		sketch_bloom_free(filter);
 	}
 	m->rate = sum / m->filters;
-	m->scatter = m->filters < 2 ? 0
-				    : sqrt(fmax(0, squares - sum * m->rate) / (m->filters - 1));
+	m->scatter = m->filters < 2 ? 0 : sqrt(fmax(0, squares - sum * m->rate) / (m->filters - 1));
 }
 
 /* ---------------------------------------------------------------------- checks */
@@ -291,7 +290,8 @@ static void check_measure(const struct sketch_params *params, const struct measu
 	if (binomial_tail(trials, m->rate, found, false) < LEVEL)
 		complain(params, m, bound, "fewer found than the bits say");
 	design = 1 + ((double)m->probes - 1) * scatter * scatter / (m->rate * (1 - m->rate));
-	if (m->rate < 1 && binomial_tail(trials / design, bound, floor(found / design), true) < LEVEL)
+	if (m->rate < 1 &&
+	    binomial_tail(trials / design, bound, floor(found / design), true) < LEVEL)
 		complain(params, m, bound, "more found than the bound says");
 }
 
@@ -365,14 +365,14 @@ static void rate__each_k_and_g__keeps_the_bound(void **state)
 		uint32_t k, g;
 		double p;
 	} shapes[] = {
-		{ SKETCH_CLASSIC, 1, 0, 0.05 },	  { SKETCH_CLASSIC, 2, 0, 0.05 },
-		{ SKETCH_CLASSIC, 3, 0, 0.01 },	  { SKETCH_CLASSIC, 5, 0, 0.01 },
+		{ SKETCH_CLASSIC, 1, 0, 0.05 },   { SKETCH_CLASSIC, 2, 0, 0.05 },
+		{ SKETCH_CLASSIC, 3, 0, 0.01 },   { SKETCH_CLASSIC, 5, 0, 0.01 },
 		{ SKETCH_CLASSIC, 13, 0, 1e-4 },  { SKETCH_CLASSIC, 30, 0, 1e-5 },
 		{ SKETCH_CLASSIC, 255, 0, 0.01 }, { SKETCH_BLOCKED, 1, 1, 0.1 },
-		{ SKETCH_BLOCKED, 2, 1, 0.05 },	  { SKETCH_BLOCKED, 2, 2, 0.05 },
-		{ SKETCH_BLOCKED, 5, 1, 0.01 },	  { SKETCH_BLOCKED, 5, 5, 0.01 },
-		{ SKETCH_BLOCKED, 7, 1, 0.01 },	  { SKETCH_BLOCKED, 8, 1, 0.01 },
-		{ SKETCH_BLOCKED, 8, 2, 0.01 },	  { SKETCH_BLOCKED, 9, 1, 0.01 },
+		{ SKETCH_BLOCKED, 2, 1, 0.05 },   { SKETCH_BLOCKED, 2, 2, 0.05 },
+		{ SKETCH_BLOCKED, 5, 1, 0.01 },   { SKETCH_BLOCKED, 5, 5, 0.01 },
+		{ SKETCH_BLOCKED, 7, 1, 0.01 },   { SKETCH_BLOCKED, 8, 1, 0.01 },
+		{ SKETCH_BLOCKED, 8, 2, 0.01 },   { SKETCH_BLOCKED, 9, 1, 0.01 },
 		{ SKETCH_BLOCKED, 12, 1, 1e-3 },  { SKETCH_BLOCKED, 15, 1, 1e-3 },
 		{ SKETCH_BLOCKED, 16, 2, 1e-4 },  { SKETCH_BLOCKED, 18, 2, 1e-4 },
 		{ SKETCH_BLOCKED, 24, 3, 1e-4 },  { SKETCH_BLOCKED, 24, 4, 1e-4 },
@@ -384,8 +384,10 @@ static void rate__each_k_and_g__keeps_the_bound(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(shapes); i++) {
 		for (uint64_t n = 100; n <= 10000; n *= 10) {
-			struct sketch_request request = { .layout = shapes[i].layout, .n = n,
-							  .p = shapes[i].p, .k = shapes[i].k,
+			struct sketch_request request = { .layout = shapes[i].layout,
+							  .n = n,
+							  .p = shapes[i].p,
+							  .k = shapes[i].k,
 							  .g = shapes[i].g };
 			struct sketch_params params = plan(&request);
 
@@ -398,14 +400,18 @@ static void rate__each_k_and_g__keeps_the_bound(void **state)
 /* Sizes at which a range reduction by remainder, or by a mask, goes wrong. */
 static void rate__m_of_many_factors_of_two__keeps_the_bound(void **state)
 {
-	static const uint64_t sizes[] = { 1 << 9,	   1 << 12,	    1 << 16,	 1 << 20,
-					  3 << 10,	   3 << 18,	    5 << 15,	 (1 << 20) - 512,
+	static const uint64_t sizes[] = { 1 << 9,          1 << 12,   1 << 16, 1 << 20,
+					  3 << 10,         3 << 18,   5 << 15, (1 << 20) - 512,
 					  (1 << 20) + 512, 512 * 1009 };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(sizes); i++) {
-		struct sketch_request classic = { SKETCH_CLASSIC, sizes[i] / 10, 0, sizes[i], 7, 0 };
-		struct sketch_request blocked = { SKETCH_BLOCKED, sizes[i] / 12, 0, sizes[i], 8, 1 };
+		struct sketch_request classic = {
+			SKETCH_CLASSIC, sizes[i] / 10, 0, sizes[i], 7, 0
+		};
+		struct sketch_request blocked = {
+			SKETCH_BLOCKED, sizes[i] / 12, 0, sizes[i], 8, 1
+		};
 		struct sketch_params params = plan(&classic);
 
 		assert_true(params.m == sizes[i]);
@@ -536,8 +542,7 @@ static double share(const struct sketch_params *params)
 
 	if (params->layout == SKETCH_CLASSIC)
 		return 1 - pow(1 - 1 / (double)params->m, params->k);
-	one = params->k == 8 * params->g ? 1.0 / 64
-					 : 1 - pow(511.0 / 512, params->k / params->g);
+	one = params->k == 8 * params->g ? 1.0 / 64 : 1 - pow(511.0 / 512, params->k / params->g);
 	return one / blocks;
 }
 
@@ -545,7 +550,7 @@ static double share(const struct sketch_params *params)
 static void positions__every_bit_of_small_filters__equally_often(void **state)
 {
 	const struct sketch_params shapes[] = {
-		params_classic(64, 1),	  params_classic(64, 2),    params_classic(192, 3),
+		params_classic(64, 1),    params_classic(64, 2),    params_classic(192, 3),
 		params_classic(320, 20),  params_blocked(1, 1, 1),  params_blocked(1, 1, 8),
 		params_blocked(1, 1, 15), params_blocked(3, 1, 30), params_blocked(1, 2, 16),
 		params_blocked(1, 3, 60),
@@ -566,8 +571,8 @@ static void positions__every_bit_of_small_filters__equally_often(void **state)
 				    LEVEL / (double)shapes[s].m);
 			assert_true(binomial_tail((double)keys, part, (double)taken, false) >
 				    LEVEL / (double)shapes[s].m);
-			chi_square += pow((double)taken - (double)keys * part, 2) /
-				      ((double)keys * part);
+			chi_square +=
+				pow((double)taken - (double)keys * part, 2) / ((double)keys * part);
 		}
 		/* Only for one position a key are the counts those of balls in bins. */
 		if (shapes[s].k == 1) {
@@ -634,8 +639,8 @@ static void count_bins(struct sketch_bloom *filter, uint64_t bins[BINS])
 		for (uint64_t i = 0; i < length; i++)
 			for (unsigned int bit = 0; chunk[i] >> bit; bit++)
 				if (chunk[i] >> bit & 1)
-					bins[(uint64_t)((double)(8 * (byte + i) + bit) /
-							(double)m * BINS)]++;
+					bins[(uint64_t)((double)(8 * (byte + i) + bit) / (double)m *
+							BINS)]++;
 	}
 	close(ends[0]);
 	assert_int_equal(child_end(writer), 0);

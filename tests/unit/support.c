@@ -43,8 +43,8 @@ void support_near(double a, double b, double tolerance, const char *file, int li
 	_fail(file, line);
 }
 
-void support_error(enum sketch_status status, const struct sketch_error *error,
-		   const char *file, int line)
+void support_error(enum sketch_status status, const struct sketch_error *error, const char *file,
+		   int line)
 {
 	size_t length = strnlen(error->text, sizeof error->text);
 	bool fit = error->status == status && length < sizeof error->text;
@@ -259,8 +259,7 @@ int bytes_to_fd(const struct bytes *bytes)
 
 uint32_t get32(const uint8_t *from)
 {
-	return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 |
-	       (uint32_t)from[3] << 24;
+	return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
 }
 
 uint64_t get64(const uint8_t *from)
@@ -377,25 +376,23 @@ void reference_positions(const struct sketch_params *params, struct sketch_hash 
 
 		for (uint32_t i = 0; i < h; i++)
 			positions[j * h + i] =
-				h == 8 ? first + 64 * i + (v >> 6 * i) % 64
-				       : first + (plus(v, u, i / 7) >> 9 * (i % 7)) % 512;
+				h == 8 ? first + 64 * i + (v >> 6 * i) % 64 :
+					 first + (plus(v, u, i / 7) >> 9 * (i % 7)) % 512;
 	}
 }
 
-void reference_add(uint8_t *bits, const struct sketch_params *params,
-		   struct sketch_hash hash)
+void reference_add(uint8_t *bits, const struct sketch_params *params, struct sketch_hash hash)
 {
 	uint64_t positions[SKETCH_MAX_HASHES];
 
 	reference_positions(params, hash, positions);
 	for (uint32_t i = 0; i < params->k; i++)
-		bits[positions[i] / 8] =
-			(uint8_t)(bits[positions[i] / 8] | 1 << positions[i] % 8);
+		bits[positions[i] / 8] = (uint8_t)(bits[positions[i] / 8] | 1 << positions[i] % 8);
 }
 
 static unsigned int bit_at(const uint8_t *bits, uint64_t position)
 {
-	return bits[position / 8] >> position % 8 & 1u;
+	return (unsigned int)bits[position / 8] >> position % 8 & 1;
 }
 
 bool reference_test(const uint8_t *bits, const struct sketch_params *params,
@@ -478,8 +475,7 @@ uint8_t *file_bits(const struct bytes *file, uint32_t layer)
 
 static bool lies_in(const struct bytes *file, const struct section *section)
 {
-	return section->offset <= file->length &&
-	       section->length <= file->length - section->offset;
+	return section->offset <= file->length && section->length <= file->length - section->offset;
 }
 
 /* The sums of all chunks of one layer, into its SUMS section. */
@@ -514,14 +510,13 @@ void file_seal(struct bytes *file)
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		uint8_t *entry = file->data + FORMAT_HEADER_BYTES + i * FORMAT_ENTRY_BYTES;
-		struct section section = { 0, (size_t)get64(entry + 8),
-					   (size_t)get64(entry + 16) };
+		struct section section = { 0, (size_t)get64(entry + 8), (size_t)get64(entry + 16) };
 
 		if (get32(entry) == FORMAT_BITS)
 			section = section_find(file, FORMAT_SUMS, get32(entry + 4));
 		if (lies_in(file, &section))
-			put32(entry + 24, reference_crc32c(0, file->data + section.offset,
-							   section.length));
+			put32(entry + 24,
+			      reference_crc32c(0, file->data + section.offset, section.length));
 	}
 	put32(file->data + 120, reference_crc32c(0, file->data + FORMAT_HEADER_BYTES, table));
 	put32(file->data + 124, reference_crc32c(0, file->data, 124));
@@ -547,7 +542,8 @@ struct sketch_params params_random(struct dice *dice)
 	switch (dice_below(dice, 3)) {
 	case 0:
 		return params_classic(64 * dice_between(dice, 1, dice_below(dice, 2) ? 4 : 300),
-				      (uint32_t)dice_between(dice, 1, dice_below(dice, 9) ? 20 : 255));
+				      (uint32_t)dice_between(dice, 1,
+							     dice_below(dice, 9) ? 20 : 255));
 	case 1:
 		g = (uint32_t)dice_between(dice, 1, 4);
 		blocks = dice_between(dice, 1, 10);
@@ -564,8 +560,8 @@ struct sketch_bloom *filter_make(const struct sketch_params *params)
 	struct sketch_bloom *filter = NULL;
 	struct sketch_error error;
 
-	assert_status(SKETCH_OK, sketch_bloom_new(&filter, &IDENTITY, params, 1, UINT64_MAX, &error),
-		      &error);
+	assert_status(SKETCH_OK,
+		      sketch_bloom_new(&filter, &IDENTITY, params, 1, UINT64_MAX, &error), &error);
 	assert_non_null(filter);
 	return filter;
 }

@@ -20,7 +20,7 @@
 /* ------------------------------------------------------------- assertions */
 
 /* The status expected, else the test fails and shows both and the error's text. */
-#define assert_status(expected, status, error) \
+#define assert_status(expected, status, error)                                                     \
 	support_status(expected, status, error, __FILE__, __LINE__)
 void support_status(enum sketch_status expected, enum sketch_status status,
 		    const struct sketch_error *error, const char *file, int line);
@@ -31,8 +31,8 @@ void support_near(double a, double b, double tolerance, const char *file, int li
 
 /* An error fit for one line of a message: status as given, some text, no newline. */
 #define assert_error(status, error) support_error(status, error, __FILE__, __LINE__)
-void support_error(enum sketch_status status, const struct sketch_error *error,
-		   const char *file, int line);
+void support_error(enum sketch_status status, const struct sketch_error *error, const char *file,
+		   int line);
 
 /* Does `text` hold `word` with no letter, digit or _ beside it? */
 bool has_word(const char *text, const char *word);
@@ -103,8 +103,7 @@ uint32_t reference_crc32c(uint32_t crc, const uint8_t *data, size_t length);
  * repeats included, in 0..m-1. */
 void reference_positions(const struct sketch_params *params, struct sketch_hash hash,
 			 uint64_t positions[SKETCH_MAX_HASHES]);
-void reference_add(uint8_t *bits, const struct sketch_params *params,
-		   struct sketch_hash hash);
+void reference_add(uint8_t *bits, const struct sketch_params *params, struct sketch_hash hash);
 bool reference_test(const uint8_t *bits, const struct sketch_params *params,
 		    struct sketch_hash hash);
 /* The current rate, from the definition. */

@@ -80,8 +80,7 @@ static struct set set_million(enum sketch_layout layout)
 
 static struct set set_of(unsigned int number)
 {
-	return number < SETS ? set_make(number)
-			     : set_million((enum sketch_layout)(number - SETS));
+	return number < SETS ? set_make(number) : set_million((enum sketch_layout)(number - SETS));
 }
 
 /* Numbers, paths, and any bytes at all, the empty key among them. */
@@ -112,8 +111,7 @@ static void set_path(char path[512], const char *folder, unsigned int number)
 	snprintf(path, 512, "%s/%u.bloom", folder, number);
 }
 
-static size_t next_batch(const struct set *set, uint64_t first,
-			 struct sketch_hash hashes[BATCH])
+static size_t next_batch(const struct set *set, uint64_t first, struct sketch_hash hashes[BATCH])
 {
 	size_t count = 0;
 
@@ -204,7 +202,8 @@ static int child_main(const char *folder, const char *first_text, const char *co
 
 		if (lost == 0)
 			continue;
-		fprintf(stderr, "set %u: %ld of %llu keys not found (layout %d, k %u, g %u, m %llu)\n",
+		fprintf(stderr,
+			"set %u: %ld of %llu keys not found (layout %d, k %u, g %u, m %llu)\n",
 			number, lost, (unsigned long long)set.keys, (int)set.params.layout,
 			set.params.k, set.params.g, (unsigned long long)set.params.m);
 		bad = 1;

@@ -322,9 +322,12 @@ static void save__leftovers_of_the_target__are_cleared(void **state)
 	static const char *const cleared[] = { ".t.bloom.sketch-0123456789abcdef",
 					       ".t.bloom.sketch-ffffffffffffffff" };
 	static const char *const kept[] = {
-		".u.bloom.sketch-0123456789abcdef", ".t.bloom.sketch-0123456789abcde",
-		".t.bloom.sketch-0123456789abcdef0", "t.bloom.sketch-0123456789abcdef",
-		".t.bloom",			    ".sketch-0123456789abcdef",
+		".u.bloom.sketch-0123456789abcdef",
+		".t.bloom.sketch-0123456789abcde",
+		".t.bloom.sketch-0123456789abcdef0",
+		"t.bloom.sketch-0123456789abcdef",
+		".t.bloom",
+		".sketch-0123456789abcdef",
 	};
 	struct scratch scratch;
 	char path[512], other[512];
@@ -631,8 +634,7 @@ static int save_beyond_limit(void *context)
 		return 1;
 	if (sketch_claim(&claim, context, true, &error) != SKETCH_OK)
 		return 2;
-	if (commit_filter(claim, filter_of("new"), &error) != SKETCH_IO ||
-	    error.errnum != EFBIG)
+	if (commit_filter(claim, filter_of("new"), &error) != SKETCH_IO || error.errnum != EFBIG)
 		return 3;
 	sketch_claim_release(claim);
 	return 0;
@@ -810,8 +812,8 @@ static void claim__existing_file__can_be_read_changed_and_replaced(void **state)
 	claim = claim_ok(path);
 	assert_false(sketch_claim_is_empty(claim));
 	assert_status(SKETCH_OK,
-		      sketch_bloom_read(&filter, sketch_claim_fd(claim), SKETCH_WRITABLE, UINT64_MAX,
-					NULL, &error),
+		      sketch_bloom_read(&filter, sketch_claim_fd(claim), SKETCH_WRITABLE,
+					UINT64_MAX, NULL, &error),
 		      &error);
 	filter_add(filter, hash_text("new", 0));
 	assert_status(SKETCH_OK, commit_filter(claim, filter, &error), &error);

@@ -34,7 +34,6 @@ for name, word, status in listing("refused"):
     count += 1
     for arguments, stdin in ((["bloom-query", "-e", "key-1", path], b""),
                              (["bloom-query", "-v", "-e", "key-1", "/dev/stdin"], content),
-                             (["sketch-info", path], b""),
                              (["sketch-info", "--json", "-"], content),
                              (["bloom-build", "--append", path], b"x\n")):
         if arguments[0] == "bloom-build" and not content:

@@ -150,10 +150,11 @@ def small():
     for layout in ("classic", "blocked"):
         data = make("small", text, "-n", "2", "-p", "0.1", "-L", layout)
         check(len(data) < 500, layout + ": a small filter", len(data))
-        check_none(query_all(cuts(data), keys), layout + ": cut at every length, asked")
+        few = 1 if LONG or layout == "classic" else 5  # starting a process is what costs
+        check_none(query_all(cuts(data, range(0, len(data), few)), keys),
+                   layout + ": cut at every length, asked")
         check_none(info_all(cuts(data)), layout + ": cut at every length, shown")
-        every = range(8 * len(data)) if LONG or layout == "classic" else \
-            [bit for bit in range(8 * len(data)) if bit % 5 == 0]
+        every = range(0, 8 * len(data), few)
         check_none(query_all(flips(data, every), keys), layout + ": every bit flipped, asked")
         check_none(info_all(flips(data)), layout + ": every bit flipped, shown")
         longer = [("longer by %d" % n, data + bytes(n)) for n in (1, 2, 7, 8, 56, 64, 4096)]
@@ -162,7 +163,7 @@ def small():
         check_none(info_all(longer), layout + ": lengthened, shown")
         rng = random.Random(1)
         noisy = []
-        for number in range(300):
+        for number in range(1000 if LONG else 100):
             changed = bytearray(data)
             for _ in range(rng.randint(2, 6)):
                 changed[rng.randrange(len(data))] = rng.randrange(256)
@@ -176,9 +177,10 @@ def noise():
     rng = random.Random(2)
     variants = [("%d random bytes" % n, rng.randbytes(n)) for n in range(201)]
     magic = bytes.fromhex("89534b450d0a1a0a")
-    variants += [("magic and %d random bytes" % n, magic + rng.randbytes(n)) for n in range(201)]
+    variants += [("magic and %d random bytes" % n, magic + rng.randbytes(n))
+                 for n in range(0, 201, 3)]
     variants += [("magic, version 1, kind 1 and %d random bytes" % n,
-                  magic + struct.pack("<II", 1, 1) + rng.randbytes(n)) for n in range(0, 400, 3)]
+                  magic + struct.pack("<II", 1, 1) + rng.randbytes(n)) for n in range(0, 400, 7)]
     variants += [("%d zeros" % n, bytes(n)) for n in (1, 8, 128, 392, 100000)]
     check_none(query_all(variants, ["x"]), "random bytes, 0 to 200, asked")
     check_none(info_all(variants), "random bytes, 0 to 200, shown")
@@ -194,7 +196,7 @@ def chunks():
         check(bits > 131072, layout + ": a filter of %d chunks" % (-(-bits // 65536)))
         rng = random.Random(4)
         wrong, unseen, untouched, lines = [], [], 0, text.splitlines(True)
-        for number in range(60):
+        for number in range(30):
             at = BITS + rng.randrange(bits)
             changed = bytearray(data)
             changed[at] ^= 1 << rng.randrange(8)
@@ -218,7 +220,7 @@ def chunks():
         check_none(unseen, layout + ": sketch-info and --append see every one")
         if layout == "blocked":
             check(untouched > 0, "blocked: chunks not touched are not read", untouched)
-        lengths = sorted(rng.sample(range(len(data)), 150))
+        lengths = sorted(rng.sample(range(len(data)), 60))
         check_none(query_all(cuts(data, lengths), ["key 1"]), layout + ": cut anywhere")
         result = run(["bloom-query", "/dev/stdin", "-e", "key 1"], data[:-1])
         check(is_clean(result, "bloom-query"), layout + ": cut, in a pipe", result)

@@ -1,0 +1,75 @@
+/* counts_options.h - what cms-count and cms-top share */
+#ifndef CLI_COUNTS_OPTIONS_H
+#define CLI_COUNTS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "option.h"
+#include "records.h"
+#include "sketch.h"
+#include "state.h"
+#include "words.h"
+
+/* What was given; 0 where it was not. */
+struct counts_options {
+	double epsilon, delta;
+	uint64_t width, depth, size_bits;
+	uint64_t weight_field, seed;
+	bool has_seed, plain, bounds;
+	const char *output;
+	struct state_options state; /* --append */
+	struct words queries;
+};
+
+/* The group of these options; `options` must be zeroed to begin with. */
+struct option_group counts_option_group(struct counts_options *options);
+
+/* Whether they go together; else a message. */
+bool counts_options_check(const struct counts_options *options);
+
+/* A new sketch of the size asked for, 1 MiB by default; NULL after a message. */
+struct sketch_counts *counts_make(const struct counts_options *options, bool fold,
+				  uint64_t tracked);
+
+/* Reads a sketch of counts from a file, "-" for standard input; NULL after a message. */
+struct sketch_counts *counts_open(const char *name);
+
+/* The same of a file that was read; it is used up. */
+struct sketch_counts *counts_of_file(const char *name, struct sketch_file *file);
+
+/* A sketch that is being made or added to, and where it goes. */
+struct counts_target {
+	const struct counts_options *options;
+	struct sketch_counts *counts;
+	struct state *state;      /* --append */
+	struct sketch_save *save; /* --output */
+	int fd;
+	uint64_t before, saved;
+};
+
+/* Claims, reads or makes the sketch; false after a message or a signal. */
+bool counts_begin(struct counts_target *target, const struct counts_options *options, bool fold,
+		  uint64_t tracked);
+
+/* What no input may be. */
+void counts_forbid(const struct counts_target *target, struct records *records);
+
+/* Saves it, if it goes anywhere; `records` were read in this run. */
+bool counts_save(struct counts_target *target, uint64_t records);
+
+/* Frees all; what was not saved is dropped. */
+void counts_end(struct counts_target *target);
+
+/* Adds the records of a batch that have a key; estimates, where not NULL, has room
+ * for one for each record, 0 for those without a key.  False after a message. */
+bool counts_add_batch(struct sketch_counts *counts, const struct records_batch *batch,
+		      bool weighted, uint64_t records_before, uint64_t *estimates);
+
+/* "tool: total 10, exact" and what else --stats says of counts. */
+void counts_print_state(const struct sketch_counts *counts);
+
+/* Decimal digits, without a final NUL; returns their number. */
+size_t counts_digits(char out[20], uint64_t value);
+
+#endif

@@ -1,0 +1,419 @@
+/* cms-count - how often was each record seen so far? */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "counts_options.h"
+#include "message.h"
+#include "murmur3.h"
+#include "number.h"
+#include "option.h"
+#include "output.h"
+#include "pass.h"
+#include "records.h"
+#include "system.h"
+
+enum { OPTION_ANNOTATE = 300, OPTION_AT_MOST, OPTION_AT_LEAST, OPTION_PLAIN };
+
+/* Heaviest keys kept beside the table: exact where there are no more in all. */
+#define COUNT_TRACKED 1000
+
+struct count {
+	struct counts_options counts;
+	struct record_options records;
+	bool annotate, has_most, has_least;
+	uint64_t at_most, at_least;
+	struct words keys; /* -e */
+	char *const *inputs;
+	size_t input_count;
+};
+
+/* --------------------------------------------------------------- command line */
+
+static const struct option_spec count_specs[] = {
+	{ OPTION_AT_MOST, "at-most", "N", "pass on a record until its count exceeds N" },
+	{ OPTION_AT_LEAST, "at-least", "N", "pass on a record once its count reaches N" },
+	{ OPTION_ANNOTATE, "annotate", NULL, "print the count and a tab before each record passed" },
+	{ 'e', "key", "KEY", "with --query: ask for KEY (can be repeated)" },
+	{ OPTION_PLAIN, "plain", NULL, "a linear sketch without tracked keys" },
+};
+
+static bool take_option(void *context, int letter, const char *value)
+{
+	struct count *count = context;
+	struct number_error error;
+	bool most = letter == OPTION_AT_MOST;
+
+	switch (letter) {
+	case OPTION_ANNOTATE:
+		count->annotate = true;
+		return true;
+	case OPTION_PLAIN:
+		count->counts.plain = true;
+		return true;
+	case 'e':
+		return words_add(&count->keys, value);
+	}
+	*(most ? &count->has_most : &count->has_least) = true;
+	if (number_count(value, 0, UINT64_MAX, most ? &count->at_most : &count->at_least, &error))
+		return true;
+	message("--%s: %s", most ? "at-most" : "at-least", error.text);
+	return false;
+}
+
+static const char *const examples[] = {
+	"cms-count < app.log",
+	"cms-count --at-most 3 < app.log",
+	"cms-count -o day.cms < app.log; cms-count --query day.cms < keys",
+	"cms-count --query day.cms -e alice --bounds",
+	NULL,
+};
+
+static const char *const notes[] = {
+	"A count is never below the truth.  It is the truth while there are at most 1000 keys.",
+	NULL,
+};
+
+static bool check_options(struct count *count)
+{
+	bool asks = count->counts.queries.count > 0;
+
+	if (asks && (count->has_most || count->annotate)) {
+		option_complain("--query excludes --at-most and --annotate");
+		return false;
+	}
+	if (asks && (count->counts.plain || count->counts.weight_field > 0)) {
+		option_complain("--query excludes --plain and --weight-field");
+		return false;
+	}
+	if (!asks && (count->counts.bounds || count->keys.count > 0)) {
+		option_complain("%s needs --query", count->counts.bounds ? "--bounds" : "--key");
+		return false;
+	}
+	/* By default each record gets its count; a sketch that is saved is enough by
+	 * itself. */
+	if (!count->has_most && !count->has_least && count->counts.output == NULL &&
+	    count->counts.state.path == NULL)
+		count->annotate = true;
+	return counts_options_check(&count->counts);
+}
+
+static enum option_outcome parse_args(struct count *count, int argc, char **argv, int *first)
+{
+	const struct option_group groups[] = {
+		{ NULL, count_specs, sizeof count_specs / sizeof *count_specs, take_option, count },
+		counts_option_group(&count->counts),
+		state_option_group(&count->counts.state),
+		record_option_group(&count->records),
+		{ 0 },
+	};
+	const struct option_tool tool = {
+		.name = "cms-count",
+		.synopsis = "[OPTION]... [INPUT]...\n"
+			    "-o FILE [OPTION]... [INPUT]...\n"
+			    "--query SKETCH [-e KEY]... [OPTION]... [INPUT]...",
+		.purpose = "Count the records of a stream in fixed memory.",
+		.examples = examples,
+		.notes = notes,
+		.groups = groups,
+	};
+	enum option_outcome outcome = option_parse(&tool, argc, argv, first);
+
+	if (outcome != OPTION_RUN)
+		return outcome;
+	count->inputs = argv + *first;
+	count->input_count = (size_t)(argc - *first);
+	if (!record_options_check(&count->records, argc - *first) || !check_options(count))
+		return OPTION_BAD;
+	return OPTION_RUN;
+}
+
+/* -------------------------------------------------------------------- running */
+
+struct run {
+	const struct count *count;
+	struct counts_target target;
+	struct sketch_counts **asked; /* --query */
+	struct output *out;
+	struct records *records;
+};
+
+static uint8_t terminator(const struct run *run)
+{
+	return run->count->records.zero_terminated ? '\0' : '\n';
+}
+
+static bool print_count(struct run *run, uint64_t value)
+{
+	char text[21];
+	size_t length = counts_digits(text, value);
+
+	text[length] = '\t';
+	return output_write(run->out, text, length + 1);
+}
+
+static bool flush(void *context)
+{
+	const struct run *run = context;
+
+	return output_flush(run->out);
+}
+
+static bool save(void *context)
+{
+	struct run *run = context;
+
+	return flush(run) && counts_save(&run->target, records_tally(run->records)->records);
+}
+
+/* Which records of a batch go out; those without a key are not counted, so that no
+ * count can hold them back, nor let them pass by reaching one. */
+static void select_records(const struct count *count, const struct records_batch *batch,
+			   const uint64_t *estimates, uint64_t selected[PASS_WORDS])
+{
+	pass_present(batch, selected);
+	for (size_t i = 0; i < batch->count; i++) {
+		bool held = (count->has_most && estimates[i] > count->at_most) ||
+			    (count->has_least && estimates[i] < count->at_least);
+
+		selected[i / 64] &= ~((uint64_t)held << i % 64);
+	}
+}
+
+static bool take_batch(struct run *run, const struct records_batch *batch)
+{
+	const struct count *count = run->count;
+	bool selects = count->has_most || count->has_least;
+	uint64_t estimates[RECORDS_BATCH], selected[PASS_WORDS];
+	uint64_t before = records_tally(run->records)->records - batch->count;
+
+	if (!counts_add_batch(run->target.counts, batch, count->counts.weight_field > 0, before,
+			      selects || count->annotate ? estimates : NULL))
+		return false;
+	if (!selects && !count->annotate)
+		return true;
+	select_records(count, batch, estimates, selected);
+	if (!count->annotate)
+		return pass_selected(run->out, batch, selected, terminator(run));
+	for (size_t i = 0; i < batch->count; i++) {
+		if (selected[i / 64] >> i % 64 & 1 &&
+		    (!print_count(run, estimates[i]) ||
+		     !pass_range(run->out, batch, i, i + 1, terminator(run))))
+			return false;
+	}
+	return true;
+}
+
+/* --------------------------------------------------------------------- asking */
+
+static bool open_sketches(struct run *run)
+{
+	const struct words *names = &run->count->counts.queries;
+
+	run->asked = calloc(names->count, sizeof *run->asked);
+	if (run->asked == NULL) {
+		message("out of memory");
+		return false;
+	}
+	for (size_t i = 0; i < names->count; i++) {
+		const struct sketch_identity *first, *identity;
+
+		run->asked[i] = counts_open(names->items[i]);
+		if (run->asked[i] == NULL)
+			return false;
+		first = sketch_counts_identity(run->asked[0]);
+		identity = sketch_counts_identity(run->asked[i]);
+		if (identity->seed != first->seed || identity->transforms != first->transforms) {
+			message("%s and %s: %s differs", names->items[0], names->items[i],
+				identity->seed != first->seed ? "seed" : "ignore-case");
+			return false;
+		}
+	}
+	if (run->count->records.fold &&
+	    !(sketch_counts_identity(run->asked[0])->transforms & SKETCH_FOLD_ASCII)) {
+		message("%s: --ignore-case contradicts the sketch, whose keys were not folded",
+			names->items[0]);
+		return false;
+	}
+	return true;
+}
+
+static uint64_t add_up(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* The sum over the sketches: of bounds that hold the sum holds. */
+static bool answer(struct run *run, const uint8_t *data, size_t length, struct sketch_hash hash)
+{
+	const struct count *count = run->count;
+	struct sketch_key key = { data, length, hash, 0 };
+	uint64_t low = 0, high = 0;
+
+	for (size_t i = 0; i < count->counts.queries.count; i++) {
+		struct sketch_bounds bounds = sketch_counts_query(run->asked[i], &key);
+
+		low = add_up(low, bounds.low);
+		high = add_up(high, bounds.high);
+	}
+	if (count->has_least && high < count->at_least)
+		return true;
+	if (!print_count(run, high) ||
+	    (count->counts.bounds && (!print_count(run, low) || !print_count(run, high))))
+		return false;
+	return output_write(run->out, data, length) &&
+	       output_write(run->out, (const uint8_t[]){ terminator(run) }, 1);
+}
+
+static bool answer_batch(struct run *run, const struct records_batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++) {
+		if (batch->keyed[i / 64] >> i % 64 & 1 &&
+		    !answer(run, batch->keys[i], batch->key_lengths[i], batch->hashes[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool answer_words(struct run *run)
+{
+	const struct sketch_identity *identity = sketch_counts_identity(run->asked[0]);
+	const struct words *words = &run->count->keys;
+
+	for (size_t i = 0; i < words->count; i++) {
+		size_t length = strlen(words->items[i]);
+		uint8_t *key = malloc(length + 1);
+		bool good = key != NULL;
+
+		if (!good)
+			message("out of memory");
+		else if (identity->transforms & SKETCH_FOLD_ASCII)
+			records_fold(key, (const uint8_t *)words->items[i], length);
+		else
+			memcpy(key, words->items[i], length);
+		good = good && answer(run, key, length, murmur3(key, length, identity->seed));
+		free(key);
+		if (!good)
+			return false;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------------ all */
+
+static bool stream(struct run *run, bool asks)
+{
+	struct records_batch batch;
+	enum records_outcome outcome;
+
+	while ((outcome = records_next(run->records, &batch)) == RECORDS_BATCH_READY) {
+		if (!(asks ? answer_batch(run, &batch) : take_batch(run, &batch)))
+			return false;
+	}
+	return outcome == RECORDS_END;
+}
+
+static bool open_records(struct run *run, bool asks)
+{
+	const struct count *count = run->count;
+	const struct sketch_identity *identity =
+		sketch_counts_identity(asks ? run->asked[0] : run->target.counts);
+	struct records_setup setup = {
+		.options = &count->records,
+		.names = count->inputs,
+		.count = count->input_count,
+		.seed = identity->seed,
+		.fold = identity->transforms & SKETCH_FOLD_ASCII,
+		.keep_keys = true,
+		.weight_field = count->counts.weight_field,
+		.all_needed = count->counts.output != NULL || count->counts.state.path != NULL,
+		.idle = flush,
+		.tick = count->counts.state.save_every > 0 ? save : NULL,
+		.interval = count->counts.state.save_every,
+		.context = run,
+	};
+	struct stat out;
+
+	run->records = records_open(&setup);
+	if (run->records == NULL)
+		return false;
+	if (fstat(STDOUT_FILENO, &out) == 0 && out.st_size > 0)
+		records_forbid(run->records, &out);
+	if (!asks)
+		counts_forbid(&run->target, run->records);
+	return true;
+}
+
+static bool run_all(struct run *run)
+{
+	const struct count *count = run->count;
+	bool asks = count->counts.queries.count > 0;
+
+	if (asks ? !open_sketches(run) :
+		   !counts_begin(&run->target, &count->counts, count->records.fold, COUNT_TRACKED))
+		return false;
+	run->out = output_open(STDOUT_FILENO, "standard output");
+	if (run->out == NULL || (asks && !answer_words(run)))
+		return false;
+	/* Keys on the command line are all there is to ask, unless inputs are named. */
+	if (count->keys.count > 0 && count->input_count == 0 && count->records.files0_from == NULL)
+		return true;
+	return open_records(run, asks) && stream(run, asks) && (asks || save(run));
+}
+
+static void report(struct run *run)
+{
+	if (run->records != NULL)
+		records_warn_no_key(run->records);
+	if (!run->count->records.stats)
+		return;
+	if (run->records != NULL)
+		records_print_tally(run->records);
+	if (run->target.counts != NULL)
+		counts_print_state(run->target.counts);
+	for (size_t i = 0; i < run->count->counts.queries.count; i++)
+		counts_print_state(run->asked[i]);
+}
+
+static int run_count(const struct count *count)
+{
+	struct run run = { .count = count };
+	bool good = run_all(&run), trouble = run.records != NULL && records_trouble(run.records);
+
+	if (good)
+		report(&run);
+	records_close(run.records);
+	if (run.out != NULL)
+		good = output_close(run.out) && good;
+	for (size_t i = 0; run.asked != NULL && i < count->counts.queries.count; i++)
+		sketch_counts_free(run.asked[i]);
+	free(run.asked);
+	counts_end(&run.target);
+	return good && !trouble ? 0 : 2;
+}
+
+int main(int argc, char **argv)
+{
+	struct count count = { .records = RECORD_OPTIONS_NONE };
+	int first = 0, status = 2;
+
+	system_begin();
+	message_begin("cms-count");
+	switch (parse_args(&count, argc, argv, &first)) {
+	case OPTION_DONE:
+		status = first;
+		break;
+	case OPTION_BAD:
+		break;
+	case OPTION_RUN:
+		status = run_count(&count);
+		break;
+	}
+	free(count.counts.queries.items);
+	free(count.keys.items);
+	if (system_signal() != 0)
+		system_die_by_signal(system_signal());
+	return status;
+}
