@@ -54,7 +54,8 @@ static bool take_window(struct uniq *uniq, const char *value)
 	bool good;
 
 	uniq->has_window = true;
-	if (strchr(value, 's') || strchr(value, 'h') || strchr(value, 'd') || strstr(value, "min")) {
+	/* M is a million; m can only be meant for minutes, which the error then says. */
+	if (strpbrk(value, "shdm") != NULL) {
 		uniq->window.unit = SKETCH_WINDOW_NANOSECONDS;
 		good = number_duration(value, &uniq->window.span, &error);
 	} else {

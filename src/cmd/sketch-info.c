@@ -201,7 +201,7 @@ static void print_window(struct facts *facts, const struct sketch_bloom *filter)
 static bool tell_filter(struct facts *facts, const char *file, struct sketch_bloom *filter,
 			bool *past)
 {
-	struct part layers[SKETCH_MAX_LAYERS], whole;
+	struct part layers[SKETCH_MAX_LAYERS] = { 0 }, whole;
 	size_t count = sketch_bloom_layers(filter);
 	struct sketch_error error;
 

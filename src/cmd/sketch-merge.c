@@ -191,7 +191,8 @@ static bool merge_filters(const struct merge *merge, struct sketch_file *first)
 	if (good)
 		filter_warn_past_capacity(merge->output, whole);
 	if (good && merge->stats) {
-		message("%zu files, %" PRIu64 " records", merge->input_count,
+		message("%zu file%s, %" PRIu64 " records", merge->input_count,
+			merge->input_count == 1 ? "" : "s",
 			sketch_bloom_records(whole));
 		filter_print_state(whole);
 	}
@@ -208,7 +209,8 @@ static bool merge_counts(const struct merge *merge, struct sketch_file *first)
 		good = !named_twice(merge, i) && (i == 0 || join_counts(merge, i, whole));
 	good = good && save(merge, write_counts, whole);
 	if (good && merge->stats) {
-		message("%zu files, %" PRIu64 " records", merge->input_count,
+		message("%zu file%s, %" PRIu64 " records", merge->input_count,
+			merge->input_count == 1 ? "" : "s",
 			sketch_counts_records(whole));
 		counts_print_state(whole);
 	}

@@ -362,8 +362,19 @@ enum sketch_status sketch_bloom_compatible(const struct sketch_bloom *a,
 	return compare_params(&a->layers[0].params, &b->layers[0].params, error);
 }
 
-static void join_bits(struct layer *into, const struct layer *from)
+/* Equal sizes may have been made for different numbers of keys: the smaller promise
+ * stands, whichever comes first. */
+static void join_promises(struct sketch_params *into, const struct sketch_params *from)
 {
+	if (from->n < into->n || (from->n == into->n && from->p < into->p)) {
+		into->n = from->n;
+		into->p = from->p;
+	}
+}
+
+static void join_layers(struct layer *into, const struct layer *from)
+{
+	join_promises(&into->params, &from->params);
 	for (uint64_t at = 0; at < into->bytes; at++)
 		into->bits[at] |= from->bits[at];
 }
@@ -378,7 +389,7 @@ enum sketch_status sketch_bloom_union(struct sketch_bloom *into, struct sketch_b
 	if (status == SKETCH_OK && into->identity.arrangement == SKETCH_LADDER)
 		status = ladder_join(into, from, error);
 	else if (status == SKETCH_OK)
-		join_bits(&into->layers[0], &from->layers[0]);
+		join_layers(&into->layers[0], &from->layers[0]);
 	if (status != SKETCH_OK)
 		return status;
 	if (__builtin_add_overflow(into->records, from->records, &into->records))

@@ -80,10 +80,14 @@ static enum sketch_status open_layer(struct sketch_bloom *filter, struct sketch_
 		return status;
 	bytes = sketch_bloom_payload(filter) + params.m / 8;
 	layer_begin(layer, &params);
-	if (bytes > filter->budget || !layer_allocate(layer))
+	if (bytes > filter->budget)
 		return error_set(error, SKETCH_NO_MEMORY,
 				 "needs %" PRIu64 " bytes of memory to grow, and %" PRIu64
 				 " are to be had", bytes, filter->budget);
+	if (!layer_allocate(layer))
+		return error_set(error, SKETCH_NO_MEMORY,
+				 "needs %" PRIu64
+				 " bytes of memory to grow, and the system refuses them", bytes);
 	filter->layer_count++;
 	return SKETCH_OK;
 }

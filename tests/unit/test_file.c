@@ -656,13 +656,17 @@ static void check_refused(int fd, enum sketch_access access, enum sketch_status 
 	assert_null(filter);
 }
 
-static void check_flips(struct bytes *file)
+/* All bits, or one of each byte. */
+static void check_flips(struct bytes *file, bool all)
 {
 	int fd = bytes_to_fd(file);
 
 	for (size_t byte = 0; byte < file->length; byte++) {
 		for (unsigned int bit = 0; bit < 8; bit++) {
 			enum sketch_status expected = status_of_flip(byte);
+
+			if (!all && bit != byte % 8)
+				continue;
 
 			file->data[byte] = (uint8_t)(file->data[byte] ^ 1u << bit);
 			assert_int_equal(pwrite(fd, file->data + byte, 1, (off_t)byte), 1);
@@ -683,10 +687,10 @@ static void read__any_bit_flipped__is_refused(void **state)
 	struct bytes file = small_file();
 
 	(void)state;
-	check_flips(&file);
+	check_flips(&file, true);
 	bytes_free(&file);
 	file = layered_file();
-	check_flips(&file);
+	check_flips(&file, !run_slow());
 	bytes_free(&file);
 }
 
@@ -1529,7 +1533,7 @@ static void read_lies(struct dice *dice, const struct bytes *file, enum sketch_a
 
 static void read__random_lies_under_right_checksums__never_crash(void **state)
 {
-	const int rounds = run_slow() ? 3000 : run_long() ? 500000 : 20000;
+	const int rounds = run_slow() ? 2000 : run_long() ? 500000 : 20000;
 	struct dice dice = { 6 };
 	struct bytes truths[] = { small_file(), layered_file() };
 

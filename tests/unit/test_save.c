@@ -459,8 +459,11 @@ static int read_fifo(void *context)
 {
 	struct bytes file = bytes_from_file(context);
 	struct sketch_bloom *filter = filter_from_bytes(&file, SKETCH_VERIFIED);
+	bool held = filter_has(filter, hash_text("a", 0));
 
-	return !filter_has(filter, hash_text("a", 0));
+	sketch_bloom_free(filter);
+	bytes_free(&file);
+	return !held;
 }
 
 static void save__fifo__is_written_to_and_stays(void **state)
@@ -621,6 +624,16 @@ static void save__folder_that_may_not_be_written__leaves_the_old_file(void **sta
 	scratch_remove(&scratch);
 }
 
+static enum sketch_status commit_word(struct sketch_claim *claim, const char *word,
+				      struct sketch_error *error)
+{
+	struct sketch_bloom *filter = filter_of(word);
+	enum sketch_status status = commit_filter(claim, filter, error);
+
+	sketch_bloom_free(filter);
+	return status;
+}
+
 /* As on a full disk. */
 static int save_beyond_limit(void *context)
 {
@@ -634,7 +647,7 @@ static int save_beyond_limit(void *context)
 		return 1;
 	if (sketch_claim(&claim, context, true, &error) != SKETCH_OK)
 		return 2;
-	if (commit_filter(claim, filter_of("new"), &error) != SKETCH_IO || error.errnum != EFBIG)
+	if (commit_word(claim, "new", &error) != SKETCH_IO || error.errnum != EFBIG)
 		return 3;
 	sketch_claim_release(claim);
 	return 0;
@@ -727,11 +740,9 @@ static void assert_busy(const char *path)
 
 static void commit_ok(struct sketch_claim *claim, const char *word)
 {
-	struct sketch_bloom *filter = filter_of(word);
 	struct sketch_error error;
 
-	assert_status(SKETCH_OK, commit_filter(claim, filter, &error), &error);
-	sketch_bloom_free(filter);
+	assert_status(SKETCH_OK, commit_word(claim, word, &error), &error);
 }
 
 static void claim__absent_file__is_made_empty_and_removed_again(void **state)
@@ -928,7 +939,7 @@ static int hold(void *context)
 	for (size_t i = 0; holder->words[i]; i++) {
 		if (!hear(holder->child))
 			return 2;
-		if (commit_filter(claim, filter_of(holder->words[i]), NULL) != SKETCH_OK)
+		if (commit_word(claim, holder->words[i], NULL) != SKETCH_OK)
 			return 3;
 		say(holder->child);
 	}
@@ -1047,6 +1058,7 @@ static int wait_and_look(void *context)
 		return 2;
 	if (!filter_has(filter, hash_text(waiter->word, 0)))
 		return 3;
+	sketch_bloom_free(filter);
 	sketch_claim_release(claim);
 	return 0;
 }
