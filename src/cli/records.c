@@ -40,7 +40,8 @@ struct records {
 	struct field_split split, weights;
 	uint8_t terminator;
 	bool plain; /* a key is the whole record as it is */
-	scan_function *scan;
+	const struct scan_machine *scan;
+	uint64_t one_field; /* the only one in the key, where the machine can find it */
 
 	/* Inputs. */
 	FILE *list; /* --files0-from */
@@ -141,6 +142,10 @@ struct records *records_open(const struct records_setup *setup)
 	r->weights.list = (struct field_list){ 1, { { setup->weight_field, setup->weight_field } },
 					       setup->weight_field };
 	r->scan = scan_best();
+	if (options->has_fields && options->fields.count == 1 &&
+	    options->fields.ranges[0].first == options->fields.ranges[0].last &&
+	    !(options->zero_terminated && options->delimiter == FIELD_BLANKS))
+		r->one_field = options->fields.needed;
 	r->last_tick = system_clock();
 	reset_buffer(r);
 	progress_begin(&r->progress, options->progress);
@@ -473,46 +478,59 @@ static bool find_weight(const struct records *r, struct records_batch *batch, si
 	return true;
 }
 
+/* Finds the key of record i: false where it lacks one, or has a bad weight (*step).
+ * *used is what was taken of the scratch memory. */
+static bool find_key(const struct records *r, struct records_batch *batch, size_t i,
+		     uint8_t *scratch, size_t *used, enum step *step)
+{
+	const struct record_options *options = r->setup.options;
+	const uint8_t *record = batch->starts[i], *key = record;
+	bool cut = batch->unterminated && i + 1 == batch->count, found = true;
+	size_t length = (size_t)(batch->starts[i + 1] - record) - (cut ? 0 : 1), whole;
+
+	if (options->crlf && length > 0 && record[length - 1] == '\r')
+		length--;
+	whole = length;
+	*used = 0;
+	if (r->one_field > 0)
+		found = r->scan->field(record, whole, options->delimiter, r->one_field, &key,
+				       &length);
+	else if (options->has_fields)
+		found = field_key(&r->split, record, whole, scratch, &key, &length, used);
+	if (found && r->setup.weight_field > 0)
+		found = find_weight(r, batch, i, whole, step);
+	if (found && r->setup.fold) {
+		records_fold(scratch, key, length);
+		key = scratch;
+		*used = length;
+	}
+	batch->keys[i] = key;
+	batch->key_lengths[i] = length;
+	return found;
+}
+
 /* Finds and hashes the key of each record where it is not simply the record. */
 static bool make_keys(struct records *r, struct records_batch *batch)
 {
-	const struct record_options *options = r->setup.options;
 	enum step step = STEP_ON;
 	uint8_t *scratch;
+	size_t used;
 
 	/* No key is longer than its record. */
 	if (!scratch_room(r, (size_t)(batch->starts[batch->count] - batch->starts[0])))
 		return false;
 	scratch = r->scratch;
 	for (size_t i = 0; i < batch->count; i++) {
-		const uint8_t *record = batch->starts[i], *key = record;
-		bool cut = batch->unterminated && i + 1 == batch->count;
-		size_t length = (size_t)(batch->starts[i + 1] - record) - (cut ? 0 : 1), used = 0;
-
-		if (options->crlf && length > 0 && record[length - 1] == '\r')
-			length--;
-		bool has_key = r->setup.weight_field == 0 ||
-			       find_weight(r, batch, i, length, &step);
-
-		if (step == STEP_FAILED)
-			return false;
-		if (has_key && options->has_fields)
-			has_key = field_key(&r->split, record, length, scratch, &key, &length,
-					    &used);
-		if (!has_key) {
+		if (find_key(r, batch, i, scratch, &used, &step)) {
+			batch->hashes[i] = murmur3_padded(batch->keys[i], batch->key_lengths[i],
+							  r->setup.seed);
+			scratch += used;
+		} else {
 			batch->keyed[i / 64] &= ~(UINT64_C(1) << i % 64);
 			r->tally.without_key++;
-			continue;
 		}
-		if (r->setup.fold) {
-			records_fold(scratch, key, length);
-			key = scratch;
-			used = length;
-		}
-		scratch += used;
-		batch->hashes[i] = murmur3_padded(key, length, r->setup.seed);
-		batch->keys[i] = key;
-		batch->key_lengths[i] = length;
+		if (step == STEP_FAILED)
+			return false;
 	}
 	return true;
 }
@@ -535,7 +553,7 @@ static size_t take_records(struct records *r, struct records_batch *batch)
 
 	batch->starts[0] = r->begin;
 	batch->unterminated = false;
-	count = r->scan(&scan, RECORDS_BATCH, batch->starts, r->plain ? batch->hashes : NULL);
+	count = r->scan->records(&scan, RECORDS_BATCH, batch->starts, r->plain ? batch->hashes : NULL);
 	r->begin += batch->starts[count] - batch->starts[0];
 	r->searched += scan.from - r->searched;
 	if (count == 0 && r->ended && r->begin < r->end) {

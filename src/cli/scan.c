@@ -6,6 +6,7 @@
 #include "scan.h"
 
 #include "endian.h"
+#include "field.h"
 #include "murmur3.h"
 
 /* ---------------------------------------------------------------- portable */
@@ -57,7 +58,7 @@ static inline uint64_t sse2_mask(const uint8_t *bytes, uint8_t terminator)
 #define SCAN_TARGET
 #include "scan_body.h"
 
-static inline __attribute__((target("avx2,bmi"))) uint64_t avx2_mask(const uint8_t *bytes,
+static inline __attribute__((target("avx2,bmi,popcnt"))) uint64_t avx2_mask(const uint8_t *bytes,
 								    uint8_t terminator)
 {
 	const __m256i *parts = (const __m256i *)(const void *)bytes;
@@ -70,10 +71,10 @@ static inline __attribute__((target("avx2,bmi"))) uint64_t avx2_mask(const uint8
 }
 
 #define SCAN(name) avx2_##name
-#define SCAN_TARGET __attribute__((target("avx2,bmi")))
+#define SCAN_TARGET __attribute__((target("avx2,bmi,popcnt")))
 #include "scan_body.h"
 
-static inline __attribute__((target("avx512bw,bmi"))) uint64_t avx512_mask(const uint8_t *bytes,
+static inline __attribute__((target("avx512bw,bmi,popcnt"))) uint64_t avx512_mask(const uint8_t *bytes,
 									uint8_t terminator)
 {
 	return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes),
@@ -81,37 +82,37 @@ static inline __attribute__((target("avx512bw,bmi"))) uint64_t avx512_mask(const
 }
 
 #define SCAN(name) avx512_##name
-#define SCAN_TARGET __attribute__((target("avx512bw,bmi")))
+#define SCAN_TARGET __attribute__((target("avx512bw,bmi,popcnt")))
 #include "scan_body.h"
 
-size_t scan_all(scan_function **functions, size_t room)
+size_t scan_all(const struct scan_machine **machines, size_t room)
 {
-	scan_function *all[4] = { portable_records, sse2_records };
+	const struct scan_machine *all[4] = { &portable_machine, &sse2_machine };
 	size_t count = 2;
 
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"))
-		all[count++] = avx2_records;
+		all[count++] = &avx2_machine;
 	if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("bmi"))
-		all[count++] = avx512_records;
+		all[count++] = &avx512_machine;
 	for (size_t i = 0; i < count && i < room; i++)
-		functions[i] = all[i];
+		machines[i] = all[i];
 	return count;
 }
 
 #else
 
-size_t scan_all(scan_function **functions, size_t room)
+size_t scan_all(const struct scan_machine **machines, size_t room)
 {
 	if (room > 0)
-		functions[0] = portable_records;
+		machines[0] = &portable_machine;
 	return 1;
 }
 
 #endif
 
-scan_function *scan_best(void)
+const struct scan_machine *scan_best(void)
 {
-	scan_function *all[4];
+	const struct scan_machine *all[4];
 
 	return all[scan_all(all, 4) - 1];
 }

@@ -2,6 +2,7 @@
 #ifndef CLI_SCAN_H
 #define CLI_SCAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,17 +18,25 @@ struct scan {
 	uint32_t seed; /* of the hash */
 };
 
-/* Finds at most `limit` records that end before scan->end: starts[0] is where the
- * first begins (given), starts[i + 1] becomes the byte behind the terminator of
- * record i.  hashes, where not NULL, gets each record's hash without its
- * terminator.  Returns the number of records found. */
-typedef size_t scan_function(struct scan *scan, size_t limit, const uint8_t **starts,
-			     struct sketch_hash *hashes);
+struct scan_machine {
+	/* Finds at most `limit` records that end before scan->end: starts[0] is where the
+	 * first begins (given), starts[i + 1] becomes the byte behind the terminator of
+	 * record i.  hashes, where not NULL, gets each record's hash without its
+	 * terminator.  Returns the number of records found. */
+	size_t (*records)(struct scan *scan, size_t limit, const uint8_t **starts,
+			  struct sketch_hash *hashes);
+
+	/* Field `number`, from 1, of a record as field.h splits it (a newline is no
+	 * blank); false where it has fewer.  Behind the record SCAN_PADDING bytes may
+	 * be read. */
+	bool (*field)(const uint8_t *record, size_t length, int delimiter, uint64_t number,
+		      const uint8_t **field, size_t *field_length);
+};
 
 /* The fastest that this processor runs. */
-scan_function *scan_best(void);
+const struct scan_machine *scan_best(void);
 
 /* All that this processor runs, the portable one first; for tests. */
-size_t scan_all(scan_function **functions, size_t room);
+size_t scan_all(const struct scan_machine **machines, size_t room);
 
 #endif

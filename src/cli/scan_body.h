@@ -4,6 +4,15 @@
  * and SCAN(mask)(bytes, terminator): bit i is whether bytes[i] is the terminator,
  * for 64 bytes. */
 
+/* A bit for every byte that ends a field. */
+static inline __attribute__((always_inline)) SCAN_TARGET uint64_t
+SCAN(separators)(const uint8_t *bytes, int delimiter)
+{
+	if (delimiter != FIELD_BLANKS)
+		return SCAN(mask)(bytes, (uint8_t)delimiter);
+	return SCAN(mask)(bytes, ' ') | SCAN(mask)(bytes, '\t');
+}
+
 static inline __attribute__((always_inline)) SCAN_TARGET size_t
 SCAN(walk)(struct scan *scan, size_t limit, const uint8_t **starts, struct sketch_hash *hashes)
 {
@@ -42,6 +51,83 @@ static SCAN_TARGET size_t SCAN(records)(struct scan *scan, size_t limit, const u
 		return SCAN(walk)(scan, limit, starts, NULL);
 	return SCAN(walk)(scan, limit, starts, hashes);
 }
+
+/* The first byte from `at` on, within `record`, that `ends` says ends a field; else the
+ * record's length. */
+static inline SCAN_TARGET size_t SCAN(stop)(const uint8_t *record, size_t length, size_t at,
+					    int delimiter)
+{
+	for (; at < length; at += 64) {
+		uint64_t ends = SCAN(separators)(record + at, delimiter);
+
+		if (ends != 0) {
+			at += (size_t)__builtin_ctzll(ends);
+			return at < length ? at : length;
+		}
+	}
+	return length;
+}
+
+static SCAN_TARGET bool SCAN(field_of_blanks)(const uint8_t *record, size_t length,
+					      uint64_t number, const uint8_t **field,
+					      size_t *field_length)
+{
+	uint64_t before = 1; /* whether the byte before is a blank: the record's edge is */
+
+	for (size_t at = 0; at < length; at += 64) {
+		uint64_t blanks = SCAN(separators)(record + at, FIELD_BLANKS), starts;
+		uint64_t found;
+
+		if (length - at < 64)
+			blanks |= ~UINT64_C(0) << (length - at);
+		starts = ~blanks & (blanks << 1 | before);
+		found = (uint64_t)__builtin_popcountll(starts);
+		before = blanks >> 63;
+		if (found < number) {
+			number -= found;
+			continue;
+		}
+		for (; number > 1; number--)
+			starts &= starts - 1;
+		at += (size_t)__builtin_ctzll(starts);
+		*field = record + at;
+		*field_length = SCAN(stop)(record, length, at, FIELD_BLANKS) - at;
+		return true;
+	}
+	return false;
+}
+
+static SCAN_TARGET bool SCAN(field)(const uint8_t *record, size_t length, int delimiter,
+				    uint64_t number, const uint8_t **field, size_t *field_length)
+{
+	size_t start = 0;
+
+	if (delimiter == FIELD_BLANKS)
+		return SCAN(field_of_blanks)(record, length, number, field, field_length);
+	for (size_t at = 0; number > 1; at += 64) {
+		uint64_t ends, found;
+
+		if (at >= length)
+			return false;
+		ends = SCAN(separators)(record + at, delimiter);
+		if (length - at < 64)
+			ends &= (UINT64_C(1) << (length - at)) - 1;
+		found = (uint64_t)__builtin_popcountll(ends);
+		if (found < number - 1) {
+			number -= found;
+			continue;
+		}
+		for (; number > 2; number--)
+			ends &= ends - 1;
+		start = at + (size_t)__builtin_ctzll(ends) + 1;
+		break;
+	}
+	*field = record + start;
+	*field_length = SCAN(stop)(record, length, start, delimiter) - start;
+	return true;
+}
+
+static const struct scan_machine SCAN(machine) = { SCAN(records), SCAN(field) };
 
 #undef SCAN
 #undef SCAN_TARGET

@@ -543,6 +543,9 @@ static void report(struct run *run)
 	if (in_window(run))
 		close_generation(run);
 	records_warn_no_key(run->records);
+	/* What is not kept was not told yet how much it read. */
+	if (run->kept.state == NULL)
+		sketch_bloom_set_records(run->kept.filter, records_tally(run->records)->records);
 	if (run->past_capacity)
 		message("warning: a window held more than the %" PRIu64
 			" keys it was made for; false positives were up to %s",

@@ -205,14 +205,17 @@ static inline uint64_t cell_of(const struct sketch_counts *counts, struct sketch
 	return row * w + positions_below(positions_u(hash, row), w);
 }
 
-static void find_cells(const struct sketch_counts *counts, struct sketch_hash hash,
+static inline void find_cells(const struct sketch_counts *counts, struct sketch_hash hash,
 		       uint64_t *cells)
 {
-	for (uint32_t row = 0; row < counts->params.d; row++)
+	uint32_t row = 0;
+
+	do {
 		cells[row] = cell_of(counts, hash, row);
+	} while (++row < counts->params.d);
 }
 
-static uint64_t least_of(const struct sketch_counts *counts, const uint64_t *cells)
+static inline uint64_t least_of(const struct sketch_counts *counts, const uint64_t *cells)
 {
 	uint64_t least = cell_get(counts, cells[0]);
 
@@ -249,7 +252,7 @@ static bool make_wide_enough(struct sketch_counts *counts, uint64_t value)
 
 /* Adds a weight to a key's cells; *estimate is what the least of them was before
  * and becomes what it is now. */
-static bool add_to_cells(struct sketch_counts *counts, const uint64_t *cells, uint64_t weight,
+static inline bool add_to_cells(struct sketch_counts *counts, const uint64_t *cells, uint64_t weight,
 			 uint64_t *estimate)
 {
 	uint64_t target = *estimate + weight, most = target;

@@ -117,9 +117,17 @@ static enum sketch_status decode_table(struct sketch_counts *counts, const uint8
 	if (counts_check(&counts->params, &reason) != SKETCH_OK)
 		return damaged(error, reason.text);
 	if (load_u32(table + 12) != 0 || !is_zero(table + 72, 56) ||
-	    counts->in_table > counts->total)
+	    counts->in_table > counts->total || counts->floor > counts->total)
 		return damaged(error, "the table's parameters");
 	return SKETCH_OK;
+}
+
+/* A key under another's hash could be there twice, and never be found. */
+static bool has_hash(const struct sketch_key *key, uint32_t seed)
+{
+	struct sketch_hash hash = sketch_murmur3_x64_128(key->data, key->length, seed);
+
+	return hash.h1 == key->hash.h1 && hash.h2 == key->hash.h2;
 }
 
 /* Reads one record of KEYS; *at moves behind it. */
@@ -142,6 +150,7 @@ static bool decode_key(struct sketch_counts *counts, const uint8_t **at, const u
 	if (stored > SKETCH_MAX_KEY || (uint64_t)(end - record) < FORMAT_KEY_BYTES + padded ||
 	    flags != (length > stored) || (flags != 0 ? stored < SKETCH_MAX_KEY : length != stored) ||
 	    length > SIZE_MAX || count == 0 || wrong > count || count > counts->total ||
+	    wrong > counts->in_table ||
 	    !is_zero(record + FORMAT_KEY_BYTES + stored, (size_t)(padded - stored)))
 		return false;
 	key = (struct sketch_key){ record + FORMAT_KEY_BYTES,
@@ -149,6 +158,8 @@ static bool decode_key(struct sketch_counts *counts, const uint8_t **at, const u
 				   { load_u64(record + 16), load_u64(record + 24) },
 				   0 };
 	*at = record + FORMAT_KEY_BYTES + padded;
+	if (flags == 0 && !has_hash(&key, counts->identity.seed))
+		return false;
 	return counts->tracked.used < counts->tracked.capacity &&
 	       tracked_find(&counts->tracked, &key) == TRACKED_NONE &&
 	       tracked_insert(&counts->tracked, &key, count, wrong);
@@ -186,6 +197,27 @@ static enum sketch_status decode_keys(struct sketch_counts *counts, const uint8_
 			return damaged(error, "the order of the tracked keys");
 	}
 	return SKETCH_OK;
+}
+
+/* Whether every weight of the total is in the cells or with one key, and no cell holds
+ * more than went to them: sums of what is read then do not overflow. */
+static bool adds_up(const struct sketch_counts *counts)
+{
+	uint64_t cells = counts->params.w * counts->params.d, left = counts->total, value;
+
+	for (uint64_t i = 0; i < cells; i++) {
+		value = counts->wide ? load_u64(counts->cells.data + 8 * i) :
+				       load_u32(counts->cells.data + 4 * i);
+		if (value > counts->in_table)
+			return false;
+	}
+	for (size_t i = 0; i < counts->tracked.used; i++) {
+		value = counts->tracked.keys[i].count - counts->tracked.keys[i].error;
+		if (value > left)
+			return false;
+		left -= value;
+	}
+	return left == counts->in_table;
 }
 
 /* Copies the cells; what they and the keys need was checked against the bytes that
@@ -244,6 +276,8 @@ enum sketch_status sketch_counts_of_file(struct sketch_counts **counts, struct s
 	}
 	if (status == SKETCH_OK && parts.keys != NULL)
 		status = decode_keys(made, image, parts.keys, error);
+	if (status == SKETCH_OK && !adds_up(made))
+		status = damaged(error, "the counts do not add up to the total");
 	sketch_file_free(file);
 	if (status != SKETCH_OK) {
 		sketch_counts_free(made);

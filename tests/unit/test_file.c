@@ -62,7 +62,11 @@ static int open_source(const struct bytes *bytes, enum source source, pid_t *wri
 	assert_int_equal(pipe2(ends, O_CLOEXEC | (source == SOURCE_CRUMBS ? O_DIRECT : 0)), 0);
 	feed.from = ends[0];
 	feed.to = ends[1];
-	*writer = child_start(feed_pipe, &feed);
+	/* What a pipe holds needs nobody to write it meanwhile. */
+	if (source == SOURCE_PIPE && bytes->length <= 32768)
+		assert_int_equal(write(ends[1], bytes->data, bytes->length), bytes->length);
+	else
+		*writer = child_start(feed_pipe, &feed);
 	close(ends[1]);
 	return ends[0];
 }
@@ -656,17 +660,13 @@ static void check_refused(int fd, enum sketch_access access, enum sketch_status 
 	assert_null(filter);
 }
 
-/* All bits, or one of each byte. */
-static void check_flips(struct bytes *file, bool all)
+static void check_flips(struct bytes *file)
 {
 	int fd = bytes_to_fd(file);
 
 	for (size_t byte = 0; byte < file->length; byte++) {
 		for (unsigned int bit = 0; bit < 8; bit++) {
 			enum sketch_status expected = status_of_flip(byte);
-
-			if (!all && bit != byte % 8)
-				continue;
 
 			file->data[byte] = (uint8_t)(file->data[byte] ^ 1u << bit);
 			assert_int_equal(pwrite(fd, file->data + byte, 1, (off_t)byte), 1);
@@ -687,10 +687,10 @@ static void read__any_bit_flipped__is_refused(void **state)
 	struct bytes file = small_file();
 
 	(void)state;
-	check_flips(&file, true);
+	check_flips(&file);
 	bytes_free(&file);
 	file = layered_file();
-	check_flips(&file, !run_slow());
+	check_flips(&file);
 	bytes_free(&file);
 }
 

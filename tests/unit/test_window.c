@@ -578,7 +578,7 @@ static void insert__records_of_a_golden_file__give_the_file(void **state)
 		  { SKETCH_WINDOW_RECORDS, 40, 0, 1, 0 }, 77, 0, false },
 		{ "window-time", { SKETCH_BLOCKED, 16, 2, 1024, 60, 0.001 },
 		  { SKETCH_WINDOW_NANOSECONDS, UINT64_C(3600000000000),
-		    INT64_C(1767225600000000000), 20000, 0 }, 0, SKETCH_FOLD_ASCII, true },
+		    INT64_C(1577836800000000000), 20000, 0 }, 0, SKETCH_FOLD_ASCII, true },
 		{ "window-before-1970", { SKETCH_CLASSIC, 6, 0, 64 * 11, 60, 0.01 },
 		  { SKETCH_WINDOW_NANOSECONDS, UINT64_C(3155760000000000000),
 		    -INT64_C(3155760000000000000), 2, 0 }, 0, 0, true },
