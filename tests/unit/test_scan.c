@@ -1,0 +1,150 @@
+/* test_scan.c - every machine's scanner against the plainest one, and the search for
+ * one field against the general rule */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "field.h"
+#include "scan.h"
+
+#define MOST_BYTES 700
+#define MACHINES 8
+
+static uint64_t random_state = 1;
+
+static uint64_t next_random(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+/* Bytes in which separators are as frequent as they have to be to meet all cases. */
+static size_t random_bytes(uint8_t bytes[MOST_BYTES + SCAN_PADDING], const char *frequent,
+			   size_t kinds)
+{
+	size_t length = next_random() % MOST_BYTES;
+	unsigned int rarity = (unsigned int)(1 + next_random() % 60);
+
+	for (size_t i = 0; i < MOST_BYTES + SCAN_PADDING; i++) {
+		uint64_t draw = next_random();
+
+		bytes[i] = draw % rarity == 0 ? (uint8_t)frequent[draw / 64 % kinds] :
+						(uint8_t)(draw >> 32);
+	}
+	return length;
+}
+
+/* A copy in memory of its own with nothing but the padding behind, so that a sanitizer
+ * sees what is read beyond. */
+static uint8_t *tight_copy(const uint8_t *bytes, size_t length)
+{
+	uint8_t *copy = malloc(length + SCAN_PADDING);
+
+	assert_non_null(copy);
+	memcpy(copy, bytes, length + SCAN_PADDING);
+	return copy;
+}
+
+static void records__any_bytes_and_limit__are_those_between_terminators(void **state)
+{
+	const struct scan_machine *machines[MACHINES];
+	size_t count = scan_all(machines, MACHINES);
+	uint8_t bytes[MOST_BYTES + SCAN_PADDING];
+
+	(void)state;
+	assert_in_range(count, 1, MACHINES);
+	for (int round = 0; round < 3000; round++) {
+		uint8_t terminator = round % 2 == 0 ? '\n' : '\0';
+		size_t length = random_bytes(bytes, (const char[]){ (char)terminator, '\n' }, 2);
+		size_t limit = 1 + next_random() % 20;
+		uint8_t *copy = tight_copy(bytes, length);
+
+		for (size_t m = 0; m < count; m++) {
+			struct scan scan = { copy, copy + length, terminator, 7 };
+			const uint8_t *starts[21] = { copy };
+			struct sketch_hash hashes[20];
+			size_t found, expected = 0;
+			const uint8_t *at = copy, *stop;
+
+			found = machines[m]->records(&scan, limit, starts,
+						     round % 3 == 0 ? NULL : hashes);
+			while (expected < limit &&
+			       (stop = memchr(at, terminator, (size_t)(copy + length - at)))) {
+				struct sketch_hash hash =
+					sketch_murmur3_x64_128(at, (size_t)(stop - at), 7);
+
+				assert_in_range(expected, 0, found - 1);
+				assert_ptr_equal(starts[expected], at);
+				assert_ptr_equal(starts[expected + 1], stop + 1);
+				if (round % 3 != 0) {
+					assert_true(hashes[expected].h1 == hash.h1);
+					assert_true(hashes[expected].h2 == hash.h2);
+				}
+				at = stop + 1;
+				expected++;
+			}
+			assert_int_equal(found, expected);
+			assert_ptr_equal(scan.from, found == limit ? at : copy + length);
+		}
+		free(copy);
+	}
+}
+
+static void field__any_number_and_delimiter__is_that_of_the_general_rule(void **state)
+{
+	const struct scan_machine *machines[MACHINES];
+	size_t count = scan_all(machines, MACHINES);
+	uint8_t bytes[MOST_BYTES + SCAN_PADDING], scratch[MOST_BYTES];
+
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		int delimiter = round % 2 == 0 ? FIELD_BLANKS : ',';
+		size_t length = random_bytes(bytes, " \t,", 3);
+		uint64_t number = 1 + next_random() % 40;
+		struct field_split split = { .list = { 1, { { number, number } }, number },
+					     .delimiter = delimiter };
+		const uint8_t *expected = NULL, *field = NULL;
+		size_t expected_length = 0, field_length = 0, used;
+		uint8_t *copy = tight_copy(bytes, length);
+		bool there = field_key(&split, copy, length, scratch, &expected, &expected_length,
+				       &used);
+
+		for (size_t m = 0; m < count; m++) {
+			assert_int_equal(machines[m]->field(copy, length, delimiter, number,
+							    &field, &field_length),
+					 there);
+			if (there) {
+				assert_ptr_equal(field, expected);
+				assert_int_equal(field_length, expected_length);
+			}
+		}
+		free(copy);
+	}
+}
+
+static void best__any_processor__is_the_last_of_all(void **state)
+{
+	const struct scan_machine *machines[MACHINES];
+	size_t count = scan_all(machines, MACHINES);
+
+	(void)state;
+	assert_ptr_equal(scan_best(), machines[count - 1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(records__any_bytes_and_limit__are_those_between_terminators),
+		cmocka_unit_test(field__any_number_and_delimiter__is_that_of_the_general_rule),
+		cmocka_unit_test(best__any_processor__is_the_last_of_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
