@@ -1,4 +1,4 @@
-/* bench-helper.c - what scripts/bench needs done fast
+/* bench-helper.c - what scripts/bench and scripts/accuracy need done fast
  *
  *   bench-helper lines FIRST COUNT REPEATS WIDTH
  *       COUNT lines as of a web server's log, in an order that looks random: those
@@ -7,8 +7,17 @@
  *   bench-helper keys FIRST COUNT DISTINCT
  *       COUNT keys of 8 to 12 bytes, one a line: number FIRST and on, beginning
  *       again after DISTINCT of them.
+ *   bench-helper access COUNT KEYS
+ *       COUNT lines as of a web server's log, 93 bytes on average, whose client (field 1)
+ *       and path (field 7) are drawn, each by itself, from KEYS of them: number r with a
+ *       weight of 1 / r.
+ *   bench-helper zipf COUNT KEYS TENTHS ORDER TRUTH
+ *       COUNT keys "k0" to "k(KEYS - 1)", one a line, up to 2^24 of them, drawn with
+ *       weights 1 / r^(TENTHS / 10).  ORDER: "random"; "sorted" by number; or "drifting",
+ *       where each key comes within a quarter of the stream only.  The number of times that
+ *       each came is written to the file TRUTH: 8 bytes a key, as the machine has them.
  *   bench-helper run CPU REPORT COMMAND [ARGUMENT]...
- *       Runs a command on one processor and writes to the file REPORT
+ *       Runs a command on one processor (CPU is "-": on any) and writes to the file REPORT
  *       "WALL USER SYSTEM RESIDENT STATUS": seconds, and KiB at the peak.  A small
  *       process must do this: a child's peak begins at that of whoever forked it.
  *
@@ -171,6 +180,163 @@ static void keys(uint64_t first, uint64_t count, uint64_t distinct)
 	flush(&buffer);
 }
 
+/* Adds up weights 1 / r^(tenths / 10) for r = 1, 2, ... into totals[r - 1].  The tenth
+ * root is found by Newton's method from the one before: with + - * / alone the result is
+ * the same on every machine. */
+static double *add_up_weights(uint64_t count, unsigned tenths)
+{
+	double *totals = malloc((size_t)count * sizeof *totals);
+	double root = 1, total = 0;
+	if (totals == NULL)
+		die("weights");
+	for (uint64_t r = 1; r <= count; r++) {
+		double weight = 1;
+		for (int step = 0; step < 8; step++) {
+			double power = root * root * root;
+			power = power * power * power;
+			root -= (power * root - (double)r) / (10 * power);
+		}
+		for (unsigned i = 0; i < tenths; i++)
+			weight /= root;
+		total += weight;
+		totals[r - 1] = total;
+	}
+	return totals;
+}
+
+/* Draws from 0..count-1 by weight. */
+static uint64_t draw(const double *totals, uint64_t count, uint64_t random)
+{
+	double at = (double)(random >> 11) / 9007199254740992.0 * totals[count - 1];
+	uint64_t low = 0, high = count - 1;
+	while (low < high) {
+		uint64_t middle = (low + high) / 2;
+		if (totals[middle] > at)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static uint64_t random_at(uint64_t stream, uint64_t i)
+{
+	return mix((i + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ mix(stream));
+}
+
+static char *put_decimal(char *out, uint64_t value)
+{
+	char reversed[20];
+	int length = 0;
+	do {
+		reversed[length++] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value > 0);
+	while (length > 0)
+		*out++ = reversed[--length];
+	return out;
+}
+
+static char *put_access(char *out, uint64_t client, uint64_t path, uint64_t random)
+{
+	uint64_t address = permute(client, UINT64_C(1) << 24);
+	out = put_text(out, "10.");
+	out = put_decimal(out, address >> 16);
+	*out++ = '.';
+	out = put_decimal(out, address >> 8 & 255);
+	*out++ = '.';
+	out = put_decimal(out, address & 255);
+	out = put_text(out, " - - [30/Nov/2026:");
+	out = put_two(out, (unsigned)(random >> 16) % 24);
+	*out++ = ':';
+	out = put_two(out, (unsigned)(random >> 24) % 60);
+	*out++ = ':';
+	out = put_two(out, (unsigned)(random >> 32) % 60);
+	out = put_text(out, " +0000] \"GET /p/");
+	out = put_number(out, path, (unsigned)(path % 9));
+	out = put_text(out, "/index HTTP/1.1\" 200 ");
+	out = put_decimal(out, (random >> 40) % 100000);
+	*out++ = '\n';
+	return out;
+}
+
+static void access_log(uint64_t count, uint64_t keys)
+{
+	static struct buffer buffer;
+	double *totals = add_up_weights(keys, 10);
+	for (uint64_t i = 0; i < count; i++) {
+		char *out = buffer.bytes + buffer.used;
+		uint64_t client = draw(totals, keys, random_at(1, i));
+		uint64_t path = draw(totals, keys, random_at(2, i));
+		buffer.used += (size_t)(put_access(out, client, path, random_at(3, i)) - out);
+		if (buffer.used >= BUFFER_BYTES)
+			flush(&buffer);
+	}
+	flush(&buffer);
+	free(totals);
+}
+
+#define KEY_BITS 24
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
+	return (p > q) - (p < q);
+}
+
+/* The time at which a key comes, 0 to 2^40, above its number, so that sorting puts a
+ * stream in order. */
+static uint64_t place(uint64_t key, uint64_t random, const char *order)
+{
+	uint64_t most = (UINT64_C(1) << 40) - 1, time = random & most;
+	if (strcmp(order, "sorted") == 0)
+		time = key << 16;
+	else if (strcmp(order, "drifting") == 0)
+		time = (mix(key + 1) & most) / 4 * 3 + time / 4;
+	return time << KEY_BITS | key;
+}
+
+static void save_truth(const char *name, const uint64_t *counts, uint64_t keys)
+{
+	FILE *file = fopen(name, "wb");
+	if (file == NULL || fwrite(counts, sizeof *counts, (size_t)keys, file) != keys ||
+	    fclose(file) != 0)
+		die(name);
+}
+
+static void zipf(uint64_t count, uint64_t keys, unsigned tenths, const char *order,
+		 const char *truth)
+{
+	static struct buffer buffer;
+	uint64_t *stream = malloc((size_t)count * sizeof *stream);
+	uint64_t *counts = calloc((size_t)keys, sizeof *counts);
+	double *totals = add_up_weights(keys, tenths);
+	if (stream == NULL || counts == NULL)
+		die("stream");
+	for (uint64_t i = 0; i < count; i++) {
+		/* Heavy keys are not the first ones in any order of their numbers. */
+		uint64_t key = permute(draw(totals, keys, random_at(1, i)), keys);
+		counts[key]++;
+		stream[i] = place(key, random_at(2, i), order);
+	}
+	if (strcmp(order, "random") != 0)
+		qsort(stream, (size_t)count, sizeof *stream, by_value);
+	save_truth(truth, counts, keys);
+	for (uint64_t i = 0; i < count; i++) {
+		char *out = buffer.bytes + buffer.used;
+		*out = 'k';
+		char *end = put_decimal(out + 1, stream[i] & ((1 << KEY_BITS) - 1));
+		*end++ = '\n';
+		buffer.used += (size_t)(end - out);
+		if (buffer.used >= BUFFER_BYTES)
+			flush(&buffer);
+	}
+	flush(&buffer);
+	free(totals);
+	free(counts);
+	free(stream);
+}
+
 static double now(void)
 {
 	struct timespec time;
@@ -183,13 +349,17 @@ static double seconds(struct timeval time)
 	return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
 }
 
-static void run(int cpu, const char *report, char **command)
+static void stay_on(unsigned cpu)
 {
 	cpu_set_t set;
 	CPU_ZERO(&set);
-	CPU_SET((unsigned)cpu, &set);
+	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof set, &set) != 0)
 		die("sched_setaffinity");
+}
+
+static void run(const char *report, char **command)
+{
 	double begun = now();
 	pid_t child = fork();
 	if (child < 0)
@@ -230,9 +400,15 @@ int main(int argc, char **argv)
 		lines(number(argv[2]), number(argv[3]), number(argv[4]), number(argv[5]));
 	else if (argc == 5 && strcmp(argv[1], "keys") == 0)
 		keys(number(argv[2]), number(argv[3]), number(argv[4]));
-	else if (argc >= 5 && strcmp(argv[1], "run") == 0)
-		run((int)number(argv[2]), argv[3], argv + 4);
-	else {
+	else if (argc == 4 && strcmp(argv[1], "access") == 0)
+		access_log(number(argv[2]), number(argv[3]));
+	else if (argc == 7 && strcmp(argv[1], "zipf") == 0 && number(argv[3]) <= 1 << KEY_BITS)
+		zipf(number(argv[2]), number(argv[3]), (unsigned)number(argv[4]), argv[5], argv[6]);
+	else if (argc >= 5 && strcmp(argv[1], "run") == 0) {
+		if (strcmp(argv[2], "-") != 0)
+			stay_on((unsigned)number(argv[2]));
+		run(argv[3], argv + 4);
+	} else {
 		fputs("bench-helper: see the head of scripts/bench-helper.c\n", stderr);
 		return 2;
 	}

@@ -178,10 +178,9 @@ static void explain_bound(struct lesson *lesson)
 		return;
 	}
 	heading(lesson, "What is used");
-	say(lesson,
-	    "The number of 1s varies, and what a fuller filter errs more outweighs what an");
-	say(lesson, "emptier one errs less: the truth is above the p of step 4. A promise that is");
-	say(lesson, "to be kept needs an upper bound:");
+	say(lesson, "The number of 1s varies, and what a fuller filter errs more outweighs");
+	say(lesson, "what an emptier one errs less: the truth is above the p of step 4.");
+	say(lesson, "A promise that is to be kept needs an upper bound:");
 	if (used->layout == SKETCH_CLASSIC) {
 		say(lesson, "p <= (1 - e^(-k(n + 1/2)/(m - 1)))^k      (Goel and Gupta 2010).");
 	} else {

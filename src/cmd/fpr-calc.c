@@ -297,34 +297,34 @@ static enum option_outcome parse_args(struct calc *calc, int argc, char **argv, 
 /* What was found, and is to be printed once all of it is. */
 struct answer {
 	struct sheet main, table, compare, curve;
-	const struct plan_case *filter; /* NULL where there is none to ask */
-	const struct plan_file *file;
-	double p; /* of the file's advice */
+	struct plan_case filter;
+	struct plan_file file;
+	bool has_filter, has_file; /* which of these there are */
+	double p;                  /* of the file's advice */
 };
 
 /* The i-th advice, NULL after the last. */
 static const char *advice(const struct answer *answer, size_t i, char text[240])
 {
-	if (answer->file != NULL)
-		return i > 0 ? NULL : plan_file_advice(answer->file, answer->p, text);
-	return plan_report_advice(answer->filter, i, text);
+	if (answer->has_file)
+		return i > 0 ? NULL : plan_file_advice(&answer->file, answer->p, text);
+	return plan_report_advice(&answer->filter, i, text);
 }
 
 static bool print_value(const struct calc *calc, const struct answer *answer, struct output *out)
 {
-	bool filter = answer->filter != NULL;
+	bool filter = answer->has_filter;
 	const char *name = filter && strcmp(calc->print, "p") == 0 ? "rate" : calc->print;
 	const struct cell *row = sheet_find(&answer->main, name);
 	char text[32];
 
 	if (row == NULL)
 		option_complain("--print: there is no '%s' in the table", calc->print);
-	else if (row[1].kind == CELL_NONE && filter && !answer->filter->made)
-		message("%s", answer->filter->refusal);
+	else if (row[1].kind == CELL_NONE && filter && !answer->filter.made)
+		message("%s", answer->filter.refusal);
 	else if (row[1].kind == CELL_NONE)
 		message("--print: %s is not known%s", calc->print,
-			filter && !answer->filter->sized ? " from a ratio: give -n or -m, too" :
-							   "");
+			filter && !answer->filter.sized ? " from a ratio: give -n or -m, too" : "");
 	else
 		return output_text(out, "%s\n", cell_text(text, &row[1]));
 	return false;
@@ -359,7 +359,7 @@ static void print_curve(const struct calc *calc, const struct answer *answer, st
 	if (calc->tsv)
 		sheet_print(&answer->curve, out, terminal);
 	else
-		plan_curve_draw(&answer->curve, answer->filter, calc->curve, out,
+		plan_curve_draw(&answer->curve, &answer->filter, calc->curve, out,
 				chart_columns(STDOUT_FILENO), calc->ascii || !chart_unicode());
 }
 
@@ -388,7 +388,7 @@ static void print_text(const struct calc *calc, const struct answer *answer, str
 	}
 	if (calc->explain) {
 		output_write(out, "\n", 1);
-		plan_explain(answer->filter, out);
+		plan_explain(&answer->filter, out);
 	}
 	if (calc->advice)
 		output_write(out, "\n", 1);
@@ -416,7 +416,7 @@ static bool print_answer(const struct calc *calc, const struct answer *answer)
 
 static bool simulate(const struct calc *calc, struct answer *answer)
 {
-	const struct sketch_params *used = &answer->filter->used;
+	const struct sketch_params *used = &answer->filter.used;
 	double bound = sketch_rate_bound(used, used->n);
 	struct simulation simulation = {
 		.params = *used,
@@ -437,7 +437,7 @@ static bool simulate(const struct calc *calc, struct answer *answer)
 /* The questions that a case can be asked, beside simulation. */
 static bool ask_case(const struct calc *calc, struct answer *answer)
 {
-	const struct plan_case *filter = answer->filter;
+	const struct plan_case *filter = &answer->filter;
 
 	if (calc->changes && !plan_report_change(&answer->main, filter, &calc->change))
 		return false;
@@ -474,53 +474,55 @@ static bool run_case(const struct calc *calc, struct answer *answer)
 		.bits_per_key = calc->bits_per_key,
 		.load = calc->load,
 	};
-	struct plan_case filter;
+	struct plan_case *filter = &answer->filter;
 
-	if (!plan_case_complete(&question, &filter) || !check_case(calc, &filter))
+	if (!plan_case_complete(&question, filter) || !check_case(calc, filter))
 		return false;
-	answer->filter = &filter;
-	plan_report_case(&answer->main, &filter);
+	answer->has_filter = true;
+	plan_report_case(&answer->main, filter);
 	if (calc->until > 0)
-		plan_report_until(&answer->main, &filter, calc->until);
+		plan_report_until(&answer->main, filter, calc->until);
 	if (!ask_case(calc, answer) || (calc->simulate > 0 && !simulate(calc, answer)))
 		return false;
 	return print_answer(calc, answer);
 }
 
 static bool simulate_existing(const struct calc *calc, struct sketch_bloom *bloom,
-			      const struct plan_file *file, struct answer *answer)
+			      struct answer *answer)
 {
+	double rate = answer->file.rate;
 	uint64_t queries =
-		calc->queries > 0 ? calc->queries : simulate_queries(fmax(file->rate, 1e-12), 1);
+		calc->queries > 0 ? calc->queries : simulate_queries(fmax(rate, 1e-12), 1);
 	struct simulation_result result;
 
-	if (!simulate_file(bloom, calc->file, queries, calc->plan.seed, file->rate, &result))
+	if (!simulate_file(bloom, calc->file, queries, calc->plan.seed, rate, &result))
 		return false;
-	plan_report_simulation(&answer->main, &result, file->rate);
+	plan_report_simulation(&answer->main, &result, rate);
 	return true;
 }
 
 static bool ask_file(const struct calc *calc, struct sketch_bloom *bloom, struct answer *answer)
 {
-	struct plan_file file;
+	struct plan_file *file = &answer->file;
 	bool needs_keys = calc->changes || calc->table || calc->compare || calc->explain ||
 			  calc->curve != CURVE_NONE;
 
-	if (!plan_file_read(bloom, calc->file, &file))
+	if (!plan_file_read(bloom, calc->file, file))
 		return false;
-	if (needs_keys && (file.layers > 1 || !(file.distinct >= 0.5 && isfinite(file.distinct)))) {
+	if (needs_keys &&
+	    (file->layers > 1 || !(file->distinct >= 0.5 && isfinite(file->distinct)))) {
 		message("%s: %s cannot be asked that", message_input_name(calc->file),
-			file.layers > 1      ? "a filter of several layers" :
-			file.distinct >= 0.5 ? "a filter whose every bit is set" :
-					       "an empty filter");
+			file->layers > 1      ? "a filter of several layers" :
+			file->distinct >= 0.5 ? "a filter whose every bit is set" :
+						"an empty filter");
 		return false;
 	}
-	answer->filter = &file.now;
-	answer->file = &file;
-	answer->p = calc->until > 0 ? calc->until : file.p;
-	plan_file_report(&answer->main, &file, answer->p);
+	answer->filter = file->now;
+	answer->has_filter = answer->has_file = true;
+	answer->p = calc->until > 0 ? calc->until : file->p;
+	plan_file_report(&answer->main, file, answer->p);
 	return ask_case(calc, answer) &&
-	       (calc->simulate == 0 || simulate_existing(calc, bloom, &file, answer)) &&
+	       (calc->simulate == 0 || simulate_existing(calc, bloom, answer)) &&
 	       print_answer(calc, answer);
 }
 

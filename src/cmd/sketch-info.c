@@ -122,7 +122,7 @@ static bool look_at_layer(struct sketch_bloom *filter, size_t layer, struct part
 static struct part whole_of(const struct part *layers, size_t count)
 {
 	struct part whole = layers[0];
-	double absent = 1 - whole.rate, promised = 1 - whole.p;
+	double absent = 1 - whole.rate;
 
 	for (size_t i = 1; i < count; i++) {
 		const struct part *layer = &layers[i];
@@ -138,13 +138,10 @@ static struct part whole_of(const struct part *layers, size_t count)
 		whole.ones += layer->ones;
 		whole.distinct += layer->distinct;
 		absent *= 1 - layer->rate;
-		promised *= 1 - layer->p;
+		whole.past_capacity = whole.past_capacity || layer->past_capacity;
 	}
-	/* Growth opens a layer when the last is full; only the last can be overfull. */
-	whole.past_capacity = layers[count - 1].past_capacity;
 	if (count > 1) {
 		whole.rate = 1 - absent;
-		whole.p = 1 - promised;
 		whole.fill = (double)whole.ones / (double)whole.m;
 	}
 	return whole;
@@ -184,11 +181,15 @@ static void print_common(struct facts *facts, const char *file, const char *kind
 	facts_bytes(facts, "bytes", bytes);
 }
 
-static void print_window(struct facts *facts, const struct sketch_bloom *filter)
+static void print_arrangement(struct facts *facts, const struct sketch_bloom *filter)
 {
 	struct sketch_window window;
 	bool has = sketch_window_get(filter, &window);
 
+	facts_word(facts, "arrangement",
+		   has                                                                  ? "window" :
+		   sketch_bloom_identity(filter)->arrangement == SKETCH_LADDER ? "ladder" :
+										 "single");
 	if (!has) {
 		facts_none(facts, "window");
 		return;
@@ -212,12 +213,16 @@ static bool tell_filter(struct facts *facts, const char *file, struct sketch_blo
 		}
 	}
 	whole = whole_of(layers, count);
+	/* The first layer of a ladder, and each generation of a window, has half of what
+	 * was asked for. */
+	if (sketch_bloom_identity(filter)->arrangement != SKETCH_SINGLE)
+		whole.p = 2 * layers[0].p;
 	*past = *past || whole.past_capacity;
 	facts_open(facts);
 	print_common(facts, file, "bloom", sketch_bloom_identity(filter),
 		     sketch_bloom_records(filter), sketch_bloom_payload(filter));
 	print_part(facts, &whole);
-	print_window(facts, filter);
+	print_arrangement(facts, filter);
 	facts_word(facts, "checksum", "ok");
 	if (!facts->as_json)
 		facts_count(facts, "layers", count);

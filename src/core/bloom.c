@@ -267,9 +267,19 @@ static size_t batch_at(size_t done, size_t count)
 	return count - done < KERNEL_BATCH ? count - done : KERNEL_BATCH;
 }
 
+/* The layer that takes keys; what a ladder knew of its bits no longer holds. */
+static const struct layer *layer_to_change(struct sketch_bloom *filter)
+{
+	struct layer *layer = &filter->layers[filter->layer_count - 1];
+
+	layer->counted = false;
+	layer->safe_keys = 0;
+	return layer;
+}
+
 void sketch_bloom_add(struct sketch_bloom *filter, const struct sketch_hash *hashes, size_t count)
 {
-	const struct layer *layer = &filter->layers[filter->layer_count - 1];
+	const struct layer *layer = layer_to_change(filter);
 
 	for (size_t done = 0; done < count; done += KERNEL_BATCH)
 		layer->kernel->add(layer, hashes + done, batch_at(done, count));
@@ -301,7 +311,7 @@ enum sketch_status sketch_bloom_test(struct sketch_bloom *filter, const struct s
 void sketch_bloom_test_and_add(struct sketch_bloom *filter, const struct sketch_hash *hashes,
 			       size_t count, uint64_t *found)
 {
-	const struct layer *layer = &filter->layers[filter->layer_count - 1];
+	const struct layer *layer = layer_to_change(filter);
 
 	for (size_t done = 0; done < count; done += KERNEL_BATCH)
 		found[done / KERNEL_BATCH] =

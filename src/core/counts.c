@@ -637,7 +637,7 @@ static enum sketch_status sum_of(struct sketch_counts **sum, const struct sketch
 		combine(a, b, false, list, &used);
 		combine(b, a, true, list, &used);
 		made->total = a->total + b->total;
-		made->floor = a->params.tracked == 0 ? 0 : floor_now(a) + floor_now(b);
+		made->floor = params.tracked == 0 ? 0 : floor_now(a) + floor_now(b);
 		if (a->in_table == 0 && a->floor == 0 && b->in_table == 0 && b->floor == 0)
 			made->floor = 0;
 		if (!add_cells(made, a) || !add_cells(made, b) ||

@@ -135,11 +135,11 @@ enum sketch_status format_decode_header(const uint8_t *bytes, size_t length,
 	h.arrangement = load_u32(bytes + 68);
 	h.records = load_u64(bytes + 72);
 	h.table_sum = load_u32(bytes + 120);
+	if (info != NULL)
+		*info = (struct sketch_file_info){ h.version, h.kind, h.length };
 	status = check_header(bytes, &h, error);
 	if (status != SKETCH_OK)
 		return status;
-	if (info != NULL)
-		*info = (struct sketch_file_info){ h.version, h.kind, h.length };
 	*header = h;
 	return SKETCH_OK;
 }

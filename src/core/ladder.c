@@ -60,8 +60,8 @@ static enum sketch_status next_rung(const struct sketch_params *last, struct ske
 	struct sketch_request request = { .layout = last->layout, .p = last->p / 2 };
 
 	if (__builtin_mul_overflow(last->n, LADDER_GROWTH, &request.n))
-		return error_set(error, SKETCH_UNREACHABLE, "a ladder cannot grow beyond %" PRIu64
-				 " keys", last->n);
+		return error_set(error, SKETCH_UNREACHABLE,
+				 "a ladder cannot grow beyond %" PRIu64 " keys", last->n);
 	return sketch_plan(&request, next, error);
 }
 
@@ -83,11 +83,13 @@ static enum sketch_status open_layer(struct sketch_bloom *filter, struct sketch_
 	if (bytes > filter->budget)
 		return error_set(error, SKETCH_NO_MEMORY,
 				 "needs %" PRIu64 " bytes of memory to grow, and %" PRIu64
-				 " are to be had", bytes, filter->budget);
+				 " are to be had",
+				 bytes, filter->budget);
 	if (!layer_allocate(layer))
 		return error_set(error, SKETCH_NO_MEMORY,
 				 "needs %" PRIu64
-				 " bytes of memory to grow, and the system refuses them", bytes);
+				 " bytes of memory to grow, and the system refuses them",
+				 bytes);
 	filter->layer_count++;
 	return SKETCH_OK;
 }
@@ -125,8 +127,8 @@ static unsigned int ones_in_lines(const struct layer *layer, struct sketch_hash 
 	unsigned int ones = 0;
 
 	for (uint32_t j = 0; j < layer->params.g; j++) {
-		uint64_t line = j * layer->lines +
-				positions_below(positions_u(hash, j), layer->lines);
+		uint64_t line =
+			j * layer->lines + positions_below(positions_u(hash, j), layer->lines);
 		const uint8_t *bytes = layer->bits + line * (SKETCH_BLOCK_BITS / 8);
 
 		for (int w = 0; w < 8; w++)
@@ -334,8 +336,8 @@ enum sketch_status ladder_join(struct sketch_bloom *into, const struct sketch_bl
 	bytes += sketch_bloom_payload(into);
 	if (bytes > into->budget)
 		return error_set(error, SKETCH_NO_MEMORY,
-				 "needs %" PRIu64 " bytes of memory, and %" PRIu64
-				 " are to be had", bytes, into->budget);
+				 "needs %" PRIu64 " bytes of memory, and %" PRIu64 " are to be had",
+				 bytes, into->budget);
 	for (size_t i = 0; i < count; i++) {
 		struct layer *layer = &into->layers[before + i];
 

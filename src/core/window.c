@@ -85,8 +85,7 @@ void sketch_window_advance(struct sketch_bloom *filter, uint64_t stamp)
 		struct layer oldest = filter->layers[0];
 
 		memmove(filter->layers, filter->layers + 1, (count - 1) * sizeof oldest);
-		if (oldest.records > 0)
-			memset(oldest.bits, 0, (size_t)oldest.bytes);
+		memset(oldest.bits, 0, (size_t)oldest.bytes);
 		oldest.records = 0;
 		filter->layers[count - 1] = oldest;
 	}

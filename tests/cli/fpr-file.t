@@ -17,7 +17,7 @@ seq 1 100000 | bloom-build -n 10 -p 0.5 -o full.bloom 2>/dev/null
 for name in f over empty full; do
 	quietly "--file $name.bloom" fpr-calc --file $name.bloom --advice
 	is "$(get m) $(get k) $(get n) $(get p) $(get records)" \
-		"$(info $name.bloom m) $(info $name.bloom k) $(info $name.bloom n) $(info $name.bloom p) $(info $name.bloom records)" \
+		"$(for field in m k n p records; do info $name.bloom $field; done | xargs)" \
 		"has its parameters"
 	is "$(get rate)" "$(info $name.bloom rate)" "and its rate now"
 	is "$(awk -F '\t' '$1 != "advice" && NF && NF != 3' "$OUT")" "" "in three columns"
@@ -50,7 +50,8 @@ for name in f over; do
 		'BEGIN { d = h - l; exit !(l - d / 2 <= r && r <= h + d / 2) }'
 	is "$(get bound_holds)" yes "and holds"
 done
-quietly "other questions" fpr-calc --file f.bloom --what-if n=2000 --table --compare --curve n --explain
+quietly "other questions" \
+	fpr-calc --file f.bloom --what-if n=2000 --table --compare --curve n --explain
 is "$(get what_if_n)" 2000 "are answered"
 clean_error "which an empty one cannot be asked" empty.bloom fpr-calc --file empty.bloom --table
 clean_error "nor a full one" full.bloom fpr-calc --file full.bloom --curve n

@@ -25,7 +25,8 @@ is "$(fpr-calc -n 1M -p 1% -L classic --print k)" 7 "--print k"
 is "$(fpr-calc -n 1M -p 1% -L classic --print n)" 1000000 "--print n"
 is "$(fpr-calc -n 1M -p 1% -L classic --print bytes)" 1199128 "--print bytes"
 is "$(fpr-calc -n 1M -p 1% -L classic --print layout)" classic "--print layout"
-is "$(fpr-calc -n 1M -p 1% -L classic --print p)" "$(fpr-calc -n 1M -p 1% -L classic --print rate)" \
+is "$(fpr-calc -n 1M -p 1% -L classic --print p)" \
+	"$(fpr-calc -n 1M -p 1% -L classic --print rate)" \
 	"--print p is the rate achieved"
 clean_error "--print of what is not there" nothing fpr-calc -n 1M -p 1% --print nothing
 clean_error "--print of what is not known" m fpr-calc --load 0.1 --print m
@@ -41,15 +42,15 @@ else
 fi
 
 # ---- the manual's examples: what follows "$ fpr-calc" is run, the rest is its output
-sed -e 's/\\(rs/\\/g' -e 's/\\&//g' "$TOP/man/fpr-calc.1" | awk -v commands=commands -v expected=expected '
+sed -e 's/\\(rs/\\/g' -e 's/\\&//g' "$TOP/man/fpr-calc.1" | awk '
 	/^\.Bd -literal/ { inside = 1; wanted = 0; next }
 	/^\.Ed/ { inside = 0 }
 	inside && /^\$ / {
 		wanted = /^\$ fpr-calc/
 		if (wanted)
-			print substr($0, 3) > commands
+			print substr($0, 3) > "commands"
 	}
-	inside && wanted { print > expected }'
+	inside && wanted { print > "expected" }'
 while IFS= read -r command; do
 	printf '$ %s\n' "$command"
 	bash -c "$command" 2>&1

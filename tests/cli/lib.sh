@@ -150,7 +150,7 @@ snapshot()
 # The tool that a command runs, for the name in front of its message.
 tool_of()
 {
-	if [[ $* =~ bloom-build|bloom-query|bloom-uniq|sketch-info|sketch-merge ]]; then
+	if [[ $* =~ bloom-build|bloom-query|bloom-uniq|cms-count|cms-top|sketch-info|sketch-merge ]]; then
 		tool=${BASH_REMATCH[0]}
 	else
 		tool=${1##*/}

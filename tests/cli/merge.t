@@ -121,7 +121,8 @@ is "$(grep -c '^layer\.[0-9]*\.m	' "$OUT")" 5 "all five layers"
 is "$(grep '^layer\.[0-9]*\.n	' "$OUT" | cut -f 2 | tr '\n' ' ')" \
 	"65536 65536 65536 262144 262144 " "in order of their size"
 sketch-merge -o same l1.bloom l1.bloom 2>.tap/ok
-is "$(sketch-info same | sed -n 's/^layers	//p')" "$(sketch-info l1.bloom | sed -n 's/^layers	//p')" \
+is "$(sketch-info same | sed -n 's/^layers	//p')" \
+	"$(sketch-info l1.bloom | sed -n 's/^layers	//p')" \
 	"equal layers are kept once"
 cp l1.bloom next.bloom
 bloom-build --append next.bloom <(seq 700001 700010)

@@ -3,23 +3,25 @@
 # shellcheck source=tests/cli/lib.sh
 . "$TOP/tests/cli/lib.sh"
 
-seq 1 300000 | awk '{ print $1 % 7 ? $1 : int($1 / 3), "some line" }' >lines
-bloom-build -n 300000 -p 0.001 -o whole lines
+seq 1 120000 | awk '{ print $1 % 7 ? $1 : int($1 / 3), "some line" }' >lines
+bloom-build -n 120000 -p 0.001 -o whole lines
 
 # ---- with what every system has
 quietly "a part of the file for each process of xargs" bash -c '
 	split -n l/5 lines part. && printf "%s\n" part.?? |
-	xargs -P 2 -I{} bloom-build -n 300000 -p 0.001 -o {}.bloom {} &&
+	xargs -P 2 -I{} bloom-build -n 120000 -p 0.001 -o {}.bloom {} &&
 	sketch-merge -o joined part.*.bloom'
 same whole joined "joined they are the filter of one process, byte for byte"
 rm -f part.*
 # Over hosts whose lines are not in one place there is nothing to split.
+# shellcheck disable=SC2016 # the inner shell is to expand them
 quietly "a filter for each input" bash -c '
-	split -l 70000 lines host. && for host in host.??; do
-		bloom-build -n 300000 -p 0.001 <"$host" >"$host.bloom"
+	split -l 30000 lines host. && for host in host.??; do
+		bloom-build -n 120000 -p 0.001 <"$host" >"$host.bloom"
 	done && cat host.aa.bloom | sketch-merge -o joined - host.a[b-z].bloom'
 same whole joined "is the same"
 # Deduplicated lines need all of a key in one place: a shard by key for each process.
+# shellcheck disable=SC2016
 quietly "shards by key" bash -c '
 	awk "{ print > (\"shard.\" \$1 % 4) }" lines && printf "%s\n" shard.? |
 	xargs -P 2 -I{} sh -c "bloom-uniq {} >{}.out"'
@@ -35,18 +37,20 @@ fi
 export HOME=$PWD/home
 mkdir -p home/.parallel
 touch home/.parallel/will-cite
+# shellcheck disable=SC2317 # the shells below call it
 parallel() { command parallel --will-cite "$@"; }
 export -f parallel
 
 run parallel --pipepart -a lines --block -1 -j 3 \
-	'bloom-build -n 300000 -p 0.001 -o part.{#}.bloom'
+	'bloom-build -n 120000 -p 0.001 -o part.{#}.bloom'
 is "$status $(cat "$ERR")" "0 " "parallel --pipepart"
 ok "made several filters" test "$(find . -name 'part.*.bloom' | wc -l)" -ge 3
 quietly "which are joined" bash -c 'sketch-merge -o joined part.*.bloom'
 same whole joined "to the filter of one process, byte for byte"
-is "$(info joined records)" 300000 "records included"
+is "$(info joined records)" 120000 "records included"
 rm -f part.* joined
-run bash -c 'parallel --pipe --block 500k -j 3 "bloom-build -n 300000 -p 0.001 -o part.{#}.bloom" <lines'
+run bash -c 'parallel --pipe --block 300k -j 3 \
+	"bloom-build -n 120000 -p 0.001 -o part.{#}.bloom" <lines'
 is "$status $(cat "$ERR")" "0 " "parallel --pipe"
 sketch-merge -o joined part.*.bloom
 same whole joined "joined they are the same"
@@ -92,7 +96,7 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 done
 if [ $reached = yes ]; then
 	run parallel --sshlogin "2/$login" --pipepart -a lines --block -1 \
-		"$BIN/bloom-build -n 300000 -p 0.001 >$PWD/part.{#}.bloom"
+		"$BIN/bloom-build -n 120000 -p 0.001 >$PWD/part.{#}.bloom"
 	is "$status $(cat "$ERR")" "0 " "parallel --sshlogin"
 	sketch-merge -o joined part.*.bloom
 	same whole joined "joined they are the filter of one process"

@@ -28,6 +28,7 @@ expect 0 '' "a filter of bloom-build is a state" bloom-uniq --state f one
 : >empty
 quietly "an empty file is one to be made" bloom-uniq --state empty one
 is "$(info empty records)" 5000 "and is made"
+# shellcheck disable=SC2016 # the inner shell is to expand them
 quietly "many parts, in which it grows" bash -c '
 	for i in 0 1 2 3 4 5 6 7; do
 		seq $((i * 12000)) $((i * 12000 + 13000)) | bloom-uniq --state grows

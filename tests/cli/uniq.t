@@ -130,7 +130,8 @@ run bloom-uniq --stats -f 2 fields
 like "$(cat "$ERR")" 'bloom-uniq: 9 records, .*3 without key' "--stats: records, without key"
 like "$(cat "$ERR")" '6 passed, 3 held back' "--stats: passed, held back"
 run bloom-uniq --stats log
-like "$(cat "$ERR")" "$(wc -l <want) passed, $((60000 - $(wc -l <want))) held back" "--stats of the log"
+like "$(cat "$ERR")" "$(wc -l <want) passed, $((60000 - $(wc -l <want))) held back" \
+	"--stats of the log"
 run bloom-uniq -n 1000 log
 is "$status" 0 "past capacity is no trouble"
 like "$(cat "$ERR")" 'warning.*1000' "but warned of"

@@ -249,9 +249,9 @@ static void complain(const struct sketch_params *params, const struct measure *m
 
 /* Few filters tell little about their scatter; but at capacity large ones scatter
  * little.  Where there are many filters, it is checked that it is below this. */
-static double scatter_limit(const struct measure *m)
+static double scatter_limit(const struct sketch_params *params, const struct measure *m)
 {
-	return 10 * m->rate / sqrt((double)m->keys);
+	return (2 + 0.4 * params->k) * m->rate / sqrt((double)m->keys);
 }
 
 /* How much a bound may be above the expectation. */
@@ -275,10 +275,10 @@ static void check_measure(const struct sketch_params *params, const struct measu
 					sketch_fill_expected(params, m->keys));
 	if (m->filters >= 30) {
 		error = student(m->filters) * scatter / sqrt(m->filters);
-		if (m->keys >= 1000 && m->keys == params->n && scatter > scatter_limit(m))
+		if (m->keys >= 1000 && m->keys == params->n && scatter > scatter_limit(params, m))
 			complain(params, m, bound, "scatter");
 	} else {
-		scatter = scatter_limit(m);
+		scatter = scatter_limit(params, m);
 		error = LEVEL_SIGMAS * scatter / sqrt(m->filters);
 	}
 	if (m->rate > bound + error)
@@ -303,7 +303,7 @@ static void check_effort(const struct sketch_params *params, uint64_t keys, uint
 
 	effort = run_slow() ? effort / 10 : run_long() ? effort * 20 : effort;
 	filters = effort / keys;
-	filters = filters < 2 ? 2 : filters > 400 ? 400 : filters;
+	filters = filters < 2 ? 2 : filters > 300 ? 300 : filters;
 	m.filters = (unsigned int)filters;
 	/* Rare events take more, and small filters are soon asked. */
 	if (sketch_rate_bound(params, keys) < 1e-5 && keys <= 10000)
@@ -318,7 +318,7 @@ static void check_effort(const struct sketch_params *params, uint64_t keys, uint
 static void check_rate(const struct sketch_params *params, uint64_t keys)
 {
 	if (sketch_rate_bound(params, keys) > 1e-9)
-		check_effort(params, keys, 150000);
+		check_effort(params, keys, 100000);
 }
 
 static struct sketch_params plan(const struct sketch_request *request)
@@ -555,7 +555,7 @@ static void positions__every_bit_of_small_filters__equally_often(void **state)
 		params_blocked(1, 1, 15), params_blocked(3, 1, 30), params_blocked(1, 2, 16),
 		params_blocked(1, 3, 60),
 	};
-	const uint64_t keys = run_slow() ? 500 : run_long() ? 50000 : 3000;
+	const uint64_t keys = run_slow() ? 500 : run_long() ? 50000 : 2000;
 
 	(void)state;
 	for (size_t s = 0; s < COUNT_OF(shapes); s++) {

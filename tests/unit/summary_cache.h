@@ -1,5 +1,6 @@
 /* The rates that L. Fan, P. Cao, J. Almeida and A. Broder published with "Summary
  * Cache" (1998): for 2 to 20 bits a key and k = 1, 2, 3, ..., as printed. */
+/* clang-format off */
 #ifndef UNIT_SUMMARY_CACHE_H
 #define UNIT_SUMMARY_CACHE_H
 

@@ -754,21 +754,38 @@ static void compatible__identity_differs__names_the_field(void **state)
 		       (const char *const[]){ "arrangement", NULL });
 }
 
-static void compatible__capacity_and_rate_differ__is_ok(void **state)
+/* In either order the promise of the union is that with the smaller capacity, and
+ * with equal ones that with the smaller rate. */
+static void union__capacity_and_rate_differ__keeps_the_smaller_promise(void **state)
 {
-	struct sketch_params a = params_classic(640, 5), b = a;
-	struct sketch_bloom *filters[2];
+	static const struct {
+		uint64_t n;
+		double p;
+	} promises[] = { { 7, 0.3 }, { 100, 0.001 }, { 100, 0.01 } };
 
 	(void)state;
-	b.n = 7;
-	b.p = 0.3;
-	filters[0] = filter_make(&a);
-	filters[1] = filter_make(&b);
-	assert_status(SKETCH_OK, sketch_bloom_compatible(filters[0], filters[1], NULL), NULL);
-	assert_status(SKETCH_OK, sketch_bloom_union(filters[0], filters[1], NULL), NULL);
-	assert_int_equal(sketch_bloom_params(filters[0], 0)->n, a.n);
-	sketch_bloom_free(filters[0]);
-	sketch_bloom_free(filters[1]);
+	for (size_t i = 0; i < COUNT_OF(promises); i++) {
+		for (size_t j = 0; j < COUNT_OF(promises); j++) {
+			struct sketch_params a = params_classic(640, 5), b = a;
+			const struct sketch_params *kept;
+			struct sketch_bloom *into, *from;
+			size_t smaller = i < j ? i : j;
+
+			a.n = promises[i].n;
+			a.p = promises[i].p;
+			b.n = promises[j].n;
+			b.p = promises[j].p;
+			into = filter_make(&a);
+			from = filter_make(&b);
+			assert_status(SKETCH_OK, sketch_bloom_compatible(into, from, NULL), NULL);
+			assert_status(SKETCH_OK, sketch_bloom_union(into, from, NULL), NULL);
+			kept = sketch_bloom_params(into, 0);
+			assert_true(kept->n == promises[smaller].n);
+			assert_true(kept->p == promises[smaller].p);
+			sketch_bloom_free(into);
+			sketch_bloom_free(from);
+		}
+	}
 }
 
 /* -------------------------------------------------------------------- state */
@@ -1176,7 +1193,7 @@ int main(void)
 		cmocka_unit_test(union__filter_with_itself__keeps_its_bits),
 		cmocka_unit_test(compatible__one_parameter_differs__names_it_and_both_values),
 		cmocka_unit_test(compatible__identity_differs__names_the_field),
-		cmocka_unit_test(compatible__capacity_and_rate_differ__is_ok),
+		cmocka_unit_test(union__capacity_and_rate_differ__keeps_the_smaller_promise),
 		cmocka_unit_test(state__random_filters__equals_definitions),
 		cmocka_unit_test(state__filter_of_layers__is_of_the_layer_asked),
 		cmocka_unit_test(state__no_keys__is_all_zero),

@@ -109,8 +109,8 @@ static void rung__beyond_all_numbers_of_keys__is_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rungs); i++) {
 		struct sketch_error error;
-		enum sketch_status status = sketch_ladder_rung(SKETCH_CLASSIC, 0.01, rungs[i],
-							       &params, &error);
+		enum sketch_status status =
+			sketch_ladder_rung(SKETCH_CLASSIC, 0.01, rungs[i], &params, &error);
 
 		assert_true(status == SKETCH_RANGE || status == SKETCH_UNREACHABLE);
 		assert_error(status, &error);
@@ -129,7 +129,8 @@ static void grow__past_the_first_rungs__opens_those_of_the_contract(void **state
 		struct sketch_identity identity = IDENTITY;
 
 		identity.arrangement = SKETCH_LADDER;
-		assert_status(SKETCH_OK, sketch_ladder_rung(layouts[l], 0.01, 0, &rung, NULL), NULL);
+		assert_status(SKETCH_OK, sketch_ladder_rung(layouts[l], 0.01, 0, &rung, NULL),
+			      NULL);
 		assert_status(SKETCH_OK,
 			      sketch_bloom_new(&filter, &identity, &rung, 1, UINT64_MAX, NULL),
 			      NULL);
@@ -186,7 +187,8 @@ static bool model_insert(struct model *model, struct sketch_hash hash, size_t at
 		if (reference_test(model->bits[i], &model->params[i], hash))
 			return true;
 	if (count_ones(model->bits[model->count - 1], last->m) >= (uint64_t)full) {
-		struct sketch_request request = { .layout = last->layout, .n = 4 * last->n,
+		struct sketch_request request = { .layout = last->layout,
+						  .n = 4 * last->n,
 						  .p = last->p / 2 };
 		struct sketch_params next;
 
@@ -250,8 +252,8 @@ static void grow__however_the_calls_are_cut__is_as_key_by_key(void **state)
 	static const struct {
 		uint64_t n, distinct;
 		double p;
-	} cases[] = { { 1, 30, 0.5 },     { 10, 300, 0.1 },     { 100, 2300, 0.01 },
-		      { 30, 700, 1e-6 }, { 64, 1500, 0.3 },    { 300, 2500, 1e-9 } };
+	} cases[] = { { 1, 30, 0.5 },    { 10, 300, 0.1 },  { 100, 2300, 0.01 },
+		      { 30, 700, 1e-6 }, { 64, 1500, 0.3 }, { 300, 2500, 1e-9 } };
 	size_t count = 5000;
 	struct sketch_hash *hashes = malloc(count * sizeof *hashes);
 
@@ -406,8 +408,7 @@ static void insert__a_million_random_operations__never_misses_a_key(void **state
 	(void)state;
 	assert_non_null(inside);
 	for (size_t l = 0; l < COUNT_OF(layouts); l++) {
-		struct sketch_bloom *filter =
-			ladder_make(layouts[l], 16384, 0.005, 0, UINT64_MAX);
+		struct sketch_bloom *filter = ladder_make(layouts[l], 16384, 0.005, 0, UINT64_MAX);
 		struct dice dice = { 17 + l };
 		double news = 0, wrong = 0;
 
@@ -495,8 +496,8 @@ static struct sketch_bloom *join_parts(enum sketch_layout layout, const size_t *
 		/* Mapped or in memory, it must not matter. */
 		struct sketch_bloom *read = filter_from_bytes(&bytes, SKETCH_READ);
 
-		assert_status(SKETCH_OK,
-			      sketch_bloom_union(whole, i % 2 ? read : part, &error), &error);
+		assert_status(SKETCH_OK, sketch_bloom_union(whole, i % 2 ? read : part, &error),
+			      &error);
 		sketch_bloom_free(part);
 		sketch_bloom_free(read);
 		bytes_free(&bytes);
@@ -782,7 +783,8 @@ static void grow__keys_of_a_golden_file__give_the_file(void **state)
 			      sketch_bloom_new(&filter, &identity, &cases[i].first, 1, UINT64_MAX,
 					       NULL),
 			      NULL);
-		for (size_t start = 0, length; start < keys.length; start += length + 1, records++) {
+		for (size_t start = 0, length; start < keys.length;
+		     start += length + 1, records++) {
 			const uint8_t *end = memchr(keys.data + start, '\n', keys.length - start);
 			struct sketch_hash hash;
 
@@ -807,8 +809,7 @@ int main(void)
 		cmocka_unit_test(grow__past_the_first_rungs__opens_those_of_the_contract),
 		cmocka_unit_test(grow__however_the_calls_are_cut__is_as_key_by_key),
 		cmocka_unit_test(grow__with_many_keys__is_the_same_for_all_cuts),
-		cmocka_unit_test(
-			grow__equal_keys_in_one_call_across_an_opening__second_is_found),
+		cmocka_unit_test(grow__equal_keys_in_one_call_across_an_opening__second_is_found),
 		cmocka_unit_test(grow__beyond_the_budget__is_refused_and_stays_usable),
 		cmocka_unit_test(grow__refused_in_the_middle_of_a_call__keys_before_are_in),
 		cmocka_unit_test(insert__a_million_random_operations__never_misses_a_key),

@@ -19,8 +19,8 @@ static struct sketch_bloom *make(enum sketch_layout layout, uint64_t n, double p
 	struct sketch_params params;
 
 	assert_status(SKETCH_OK, sketch_plan(&request, &params, NULL), NULL);
-	assert_status(SKETCH_OK,
-		      sketch_bloom_new(&filter, &identity, &params, 1, UINT64_MAX, NULL), NULL);
+	assert_status(SKETCH_OK, sketch_bloom_new(&filter, &identity, &params, 1, UINT64_MAX, NULL),
+		      NULL);
 	return filter;
 }
 
@@ -122,8 +122,7 @@ static void check_average(enum sketch_layout layout, enum sketch_arrangement arr
 	double sum = 0, squares = 0, expected = 0, error;
 
 	for (int seed = 0; seed < seeds; seed++) {
-		struct sketch_bloom *filter =
-			make(layout, n, 0.02, (uint32_t)seed, arrangement);
+		struct sketch_bloom *filter = make(layout, n, 0.02, (uint32_t)seed, arrangement);
 		size_t layers;
 		double start, held;
 

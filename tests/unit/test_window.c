@@ -33,8 +33,10 @@ static struct sketch_window of_records(uint64_t span)
 
 static struct sketch_window of_time(uint64_t span, uint64_t stamp)
 {
-	return (struct sketch_window){ .unit = SKETCH_WINDOW_NANOSECONDS, .span = span,
-				       .landmark = 123456789, .stamp = stamp };
+	return (struct sketch_window){ .unit = SKETCH_WINDOW_NANOSECONDS,
+				       .span = span,
+				       .landmark = 123456789,
+				       .stamp = stamp };
 }
 
 static struct sketch_window get(const struct sketch_bloom *filter)
@@ -543,15 +545,14 @@ static void read__window_field_out_of_range__is_refused(void **state)
 	for (size_t i = 0; i < COUNT_OF(lies); i++) {
 		struct bytes file = window_file();
 		size_t kind = lies[i].offset / 100;
-		struct section section = kind == 0 ? section_find(&file, FORMAT_WINDOW, 0) :
-						     section_find(&file, FORMAT_LAYER,
-								  (uint32_t)kind - 1);
+		struct section section =
+			kind == 0 ? section_find(&file, FORMAT_WINDOW, 0) :
+				    section_find(&file, FORMAT_LAYER, (uint32_t)kind - 1);
 
 		put64(file.data + section.offset + lies[i].offset % 100, lies[i].value);
 		file_seal(&file);
 		for (int access = SKETCH_READ; access <= SKETCH_WRITABLE; access++) {
-			enum sketch_status status =
-				read_status(&file, (enum sketch_access)access);
+			enum sketch_status status = read_status(&file, (enum sketch_access)access);
 
 			if (status != lies[i].status)
 				print_error("%s: %llu\n", lies[i].what,
@@ -572,16 +573,32 @@ static void insert__records_of_a_golden_file__give_the_file(void **state)
 		uint32_t seed, transforms;
 		bool refresh;
 	} cases[] = {
-		{ "window-records", { SKETCH_CLASSIC, 6, 0, 64 * 11, 60, 0.01 },
-		  { SKETCH_WINDOW_RECORDS, 60, 0, 1, 0 }, 0, 0, true },
-		{ "window-first", { SKETCH_BLOCKED, 8, 1, 1024, 60, 0.01 },
-		  { SKETCH_WINDOW_RECORDS, 40, 0, 1, 0 }, 77, 0, false },
-		{ "window-time", { SKETCH_BLOCKED, 16, 2, 1024, 60, 0.001 },
+		{ "window-records",
+		  { SKETCH_CLASSIC, 6, 0, 64 * 11, 60, 0.01 },
+		  { SKETCH_WINDOW_RECORDS, 60, 0, 1, 0 },
+		  0,
+		  0,
+		  true },
+		{ "window-first",
+		  { SKETCH_BLOCKED, 8, 1, 1024, 60, 0.01 },
+		  { SKETCH_WINDOW_RECORDS, 40, 0, 1, 0 },
+		  77,
+		  0,
+		  false },
+		{ "window-time",
+		  { SKETCH_BLOCKED, 16, 2, 1024, 60, 0.001 },
 		  { SKETCH_WINDOW_NANOSECONDS, UINT64_C(3600000000000),
-		    INT64_C(1577836800000000000), 20000, 0 }, 0, SKETCH_FOLD_ASCII, true },
-		{ "window-before-1970", { SKETCH_CLASSIC, 6, 0, 64 * 11, 60, 0.01 },
+		    INT64_C(1577836800000000000), 20000, 0 },
+		  0,
+		  SKETCH_FOLD_ASCII,
+		  true },
+		{ "window-before-1970",
+		  { SKETCH_CLASSIC, 6, 0, 64 * 11, 60, 0.01 },
 		  { SKETCH_WINDOW_NANOSECONDS, UINT64_C(3155760000000000000),
-		    -INT64_C(3155760000000000000), 2, 0 }, 0, 0, true },
+		    -INT64_C(3155760000000000000), 2, 0 },
+		  0,
+		  0,
+		  true },
 	};
 
 	(void)state;
@@ -613,8 +630,7 @@ static void insert__records_of_a_golden_file__give_the_file(void **state)
 			if (cases[i].window.unit == SKETCH_WINDOW_NANOSECONDS) {
 				char *key;
 
-				sketch_window_advance(filter,
-						      strtoull((const char *)at, &key, 10));
+				sketch_window_advance(filter, strtoull((const char *)at, &key, 10));
 				at = (uint8_t *)key + 1;
 			} else if (get(filter).records == cases[i].window.span) {
 				sketch_window_advance(filter, get(filter).stamp + 1);

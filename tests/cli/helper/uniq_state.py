@@ -27,7 +27,7 @@ def start(*words, state="s", **options):
     return spawn([*UNIQ, *words, "--state", state], **options)
 
 
-def beside(*known):
+def beside():
     return sorted(name for name in os.listdir(".") if name.startswith(".") and name != ".tap")
 
 

@@ -98,8 +98,10 @@ def idle():
 
 def durations():
     for word in ("1h", "90s", "15min", "24h", "7d", "36525d", "1ms"):
-        result = run(["bloom-uniq", "-n", "100", "--window", word], b"a\na\n" if word != "1ms" else b"a\n")
-        check((result.status, result.out, result.err) == (0, b"a\n", b""), "--window " + word, result)
+        text = b"a\n" if word == "1ms" else b"a\na\n"
+        result = run(["bloom-uniq", "-n", "100", "--window", word], text)
+        check((result.status, result.out, result.err) == (0, b"a\n", b""), "--window " + word,
+              result)
     for word in ("36525d", "1h"):
         for _ in range(2):
             result = run(["bloom-uniq", "-n", "100", "--window", word, "--state", word], b"a\n")
