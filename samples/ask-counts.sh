@@ -31,5 +31,6 @@ cut -d ' ' -f 1 "$SAMPLES/access.log" | sort | uniq -c | awk '{ print $2 "\t" $1
 cut -f 1 truth | cms-count --query small.cms |
 	awk -F '\t' 'FILENAME == "truth" { n[$1] = $2; next }
 		{ below += $1 < n[$2]; above += $1 > n[$2] }
-		END { print below + 0 " of " FNR " clients below the truth, " above + 0 " above" }' \
-		truth -
+		END { print "of " FNR " clients", below + 0, "below the truth,", above + 0, \
+			"above" }
+		' truth -

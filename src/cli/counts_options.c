@@ -1,9 +1,11 @@
 #include "counts_options.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "message.h"
 #include "number.h"
@@ -21,7 +23,7 @@ enum {
 	OPTION_BOUNDS
 };
 
-/* Three rows lost least where the memory was the same (see the manual). */
+/* Two to four rows do about equally well where the memory is the same: three. */
 #define COUNTS_DEPTH 3
 #define COUNTS_SIZE_BITS (UINT64_C(8) << 20)
 
@@ -218,6 +220,23 @@ struct sketch_counts *counts_open(const char *name)
 	return file == NULL ? NULL : counts_of_file(name, file);
 }
 
+bool counts_named_twice(const struct words *names, size_t index)
+{
+	struct stat one, other;
+	const char *name = names->items[index];
+
+	if (strcmp(name, "-") == 0 || stat(name, &one) != 0 || !S_ISREG(one.st_mode))
+		return false;
+	for (size_t i = 0; i < index; i++) {
+		if (strcmp(names->items[i], "-") != 0 && stat(names->items[i], &other) == 0 &&
+		    one.st_dev == other.st_dev && one.st_ino == other.st_ino) {
+			message("%s: named twice: its counts would be added to themselves", name);
+			return true;
+		}
+	}
+	return false;
+}
+
 /* --------------------------------------------------------------------- target */
 
 static bool differs(const char *file, const char *field, uint64_t has, uint64_t asked)
@@ -289,14 +308,17 @@ bool counts_begin(struct counts_target *target, const struct counts_options *opt
 		return false;
 	if (options->output == NULL)
 		return true;
-	if (strcmp(options->output, "-") == 0) {
-		option_complain("--output needs a file: standard output has the counts");
-		return false;
-	}
+	if (counts_to_stdout(options))
+		return true;
 	if (sketch_save_begin(&target->save, options->output, &target->fd, &error) == SKETCH_OK)
 		return true;
 	message_file(options->output, &error);
 	return false;
+}
+
+bool counts_to_stdout(const struct counts_options *options)
+{
+	return options->output != NULL && strcmp(options->output, "-") == 0;
 }
 
 void counts_forbid(const struct counts_target *target, struct records *records)
@@ -317,14 +339,16 @@ static enum sketch_status write_counts(void *counts, int fd, struct sketch_error
 static bool save_output(struct counts_target *target)
 {
 	struct sketch_error error;
-	enum sketch_status status = sketch_counts_write(target->counts, target->fd, &error);
+	bool standard = target->save == NULL;
+	enum sketch_status status = sketch_counts_write(
+		target->counts, standard ? STDOUT_FILENO : target->fd, &error);
 
-	if (status == SKETCH_OK) {
+	if (status == SKETCH_OK && !standard) {
 		status = sketch_save_commit(target->save, &error);
 		target->save = NULL;
 	}
-	if (status != SKETCH_OK)
-		message_file(target->options->output, &error);
+	if (status != SKETCH_OK && error.errnum != EPIPE)
+		message_file(standard ? "standard output" : target->options->output, &error);
 	return status == SKETCH_OK;
 }
 
@@ -335,7 +359,7 @@ bool counts_save(struct counts_target *target, uint64_t records)
 	if (__builtin_add_overflow(target->before, records, &total))
 		total = UINT64_MAX;
 	sketch_counts_set_records(target->counts, total);
-	if (target->save != NULL)
+	if (target->options->output != NULL)
 		return save_output(target);
 	if (target->state == NULL || (records == target->saved && !state_is_new(target->state)))
 		return true;

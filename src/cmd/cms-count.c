@@ -97,6 +97,11 @@ static bool check_options(struct count *count)
 	if (!count->has_most && !count->has_least && count->counts.output == NULL &&
 	    count->counts.state.path == NULL)
 		count->annotate = true;
+	if (counts_to_stdout(&count->counts) &&
+	    (count->annotate || count->has_most || count->has_least || isatty(STDOUT_FILENO))) {
+		option_complain("-o -: standard output is taken by records, or is a terminal");
+		return false;
+	}
 	return counts_options_check(&count->counts);
 }
 
@@ -220,6 +225,8 @@ static bool open_sketches(struct run *run)
 	for (size_t i = 0; i < names->count; i++) {
 		const struct sketch_identity *first, *identity;
 
+		if (counts_named_twice(names, i))
+			return false;
 		run->asked[i] = counts_open(names->items[i]);
 		if (run->asked[i] == NULL)
 			return false;

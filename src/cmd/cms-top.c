@@ -87,6 +87,10 @@ static bool check_options(const struct top *top)
 		option_complain("--query excludes --weight-field");
 		return false;
 	}
+	if (counts_to_stdout(&top->counts)) {
+		option_complain("-o -: standard output has the heaviest keys; cms-count -o - can");
+		return false;
+	}
 	if (top->json + top->pad > 1) {
 		option_complain("--json and --pad exclude each other");
 		return false;
@@ -297,7 +301,7 @@ static bool count_inputs(struct run *run)
 	if (run->records == NULL)
 		return false;
 	counts_forbid(&run->target, run->records);
-	return stream(run) && save(run);
+	return stream(run);
 }
 
 static bool tracks(const char *name, const struct sketch_counts *counts)
@@ -319,7 +323,8 @@ static bool add_queries(struct run *run)
 	if (whole == NULL || !tracks(names->items[0], whole))
 		return false;
 	for (size_t i = 1; i < names->count; i++) {
-		struct sketch_counts *part = counts_open(names->items[i]);
+		struct sketch_counts *part =
+			counts_named_twice(names, i) ? NULL : counts_open(names->items[i]);
 		struct sketch_error error;
 		bool good = part != NULL && tracks(names->items[i], part);
 
@@ -352,7 +357,9 @@ static int run_top(const struct top *top)
 {
 	struct run run = { .top = top };
 	struct output *out = output_open(STDOUT_FILENO, "standard output");
-	bool good = out != NULL && prepare(&run) && print_top(top, out, run.target.counts);
+	/* Printed first: what could not be printed is counted again by the next run. */
+	bool good = out != NULL && prepare(&run) && print_top(top, out, run.target.counts) &&
+		    output_flush(out) && (run.records == NULL || save(&run));
 	bool trouble = run.records != NULL && records_trouble(run.records);
 
 	if (good && run.records != NULL)

@@ -429,10 +429,9 @@ struct sketch_bounds sketch_counts_query(const struct sketch_counts *counts,
 		return bounds;
 	slack = sketch_counts_epsilon(&counts->params) * (double)counts->in_table;
 	bounds.sure = false;
+	/* What a count is too high by is a whole number. */
 	if (slack < (double)bounds.high)
 		bounds.low = bounds.high - (uint64_t)slack;
-	if (bounds.low > 0 && (double)(bounds.high - bounds.low) < slack)
-		bounds.low--;
 	return bounds;
 }
 

@@ -21,7 +21,8 @@ same whole g "is the filter of the whole"
 bloom-build -n 2000 -p 0.01 -o g a
 quietly "append with the file's own parameters" bloom-build -n 2000 -p 0.01 --append g b
 same whole g "is the same"
-quietly "append from stdin" bash -c 'bloom-build -n 2000 -p 0.01 -o g a && bloom-build --append g <b'
+quietly "append from stdin" \
+	bash -c 'bloom-build -n 2000 -p 0.01 -o g a && bloom-build --append g <b'
 same whole g "is the same"
 bloom-build -n 2000 -p 0.01 -o g b
 bloom-build --append g a

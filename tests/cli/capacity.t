@@ -23,7 +23,8 @@ for layout in classic blocked; do
 		run sketch-info --check f
 		is "$status" 0 "$layout: sketch-info --check of $n keys of $n: status 0"
 		seq 1 $((3 * n)) >list
-		warned "$layout: $((3 * n)) of $n are" bloom-build -L $layout -n $n -p 0.01 -o f list
+		warned "$layout: $((3 * n)) of $n are" \
+			bloom-build -L $layout -n $n -p 0.01 -o f list
 		run sketch-info --check f
 		is "$status" 1 "$layout: sketch-info --check: status 1"
 		is "$(cat "$ERR")" "" "$layout: which says so on stdout"
@@ -58,15 +59,18 @@ is "$status $(wc -c <"$ERR")" "0 0" "a query has nothing to warn of"
 # ---- full to the last bit
 seq 1 100000 >list
 for layout in classic blocked; do
-	warned "$layout: 100000 keys into a filter for 5" bloom-build -L $layout -n 5 -p 0.01 -o full list
+	warned "$layout: 100000 keys into a filter for 5" \
+		bloom-build -L $layout -n 5 -p 0.01 -o full list
 	is "$(info full fill)" 1 "$layout: all bits are set"
 	is "$(info full distinct)" null "$layout: distinct is null in JSON"
 	ok "$layout: the rate is 1" awk "BEGIN { exit !($(info full rate) >= 0.999) }"
 	quietly "$layout: sketch-info of it" sketch-info full
-	like "$(grep -i distinct "$OUT")" 'inf|saturated' "$layout: in the table it is infinite, or saturated"
+	like "$(grep -i distinct "$OUT")" 'inf|saturated' \
+		"$layout: in the table it is infinite, or saturated"
 	is "$(grep -Eic '\bnan\b' "$OUT")" 0 "$layout: nothing is NaN"
 	quietly "$layout: sketch-info --json" sketch-info --json full
-	is "$(grep -Eic '\b(nan|inf|infinity)\b' "$OUT")" 0 "$layout: JSON knows neither NaN nor Infinity"
+	is "$(grep -Eic '\b(nan|inf|infinity)\b' "$OUT")" 0 \
+		"$layout: JSON knows neither NaN nor Infinity"
 	run sketch-info --check full
 	is "$status" 1 "$layout: sketch-info --check: status 1"
 	expect 0 'what ever\n' "$layout: it may hold anything" bloom-query -e 'what ever' full
@@ -77,7 +81,8 @@ if long; then
 	seq 1 75000000 | bloom-build -L classic -n 150000000 -p 1e-4 -o huge
 	ok "75 million keys of 150 million: the rate is one" \
 		awk "BEGIN { exit !($(info huge rate) > 0 && $(info huge rate) < 1e-4) }"
-	ok "distinct is right to a percent" awk "BEGIN { exit !(($(info huge distinct) / 75e6 - 1)^2 < 1e-4) }"
+	ok "distinct is right to a percent" \
+		awk "BEGIN { exit !(($(info huge distinct) / 75e6 - 1)^2 < 1e-4) }"
 	rm -f huge
 fi
 

@@ -12,11 +12,11 @@ expect 0 '1\ta\n1\tb\n2\ta\n1\t\n3\ta\n2\tb\n2\t\n' "from standard input" \
 expect 0 '' "of nothing, nothing" cms-count
 expect 0 '1\ta\n2\ta\n' "a last record without its newline counts and gets one" \
 	bash -c 'printf "a\na" | cms-count'
-expect 0 '1\ta\\xff\\x80b\n1\t\\x01\\x00\n2\ta\\xff\\x80b\n' "any bytes" \
+expect 0 '1\ta\377\200b\n1\t\001\000\n2\ta\377\200b\n' "any bytes" \
 	bash -c "printf 'a\\377\\200b\n\\001\\000\na\\377\\200b\n' | cms-count"
 expect 0 '1\ta\n2\ta\n' "two inputs are two inputs" \
 	bash -c 'printf a >one; printf a >two; cms-count one two'
-expect 0 '1\ta\\0001\tb\\0002\ta\\000' "records that end in NUL" \
+expect 0 '1\ta\0001\tb\0002\ta\000' "records that end in NUL" \
 	bash -c "printf 'a\\000b\\000a\\000' | cms-count -z"
 printf 'A x\nb x\na y\nnone\n' >fields
 expect 0 '1\tA x\n2\tb x\n1\ta y\n0\tnone\n' "by field: a record without it gets 0" \
@@ -24,7 +24,7 @@ expect 0 '1\tA x\n2\tb x\n1\ta y\n0\tnone\n' "by field: a record without it gets
 expect 0 '1\tA x\n1\tb x\n2\ta y\n1\tnone\n' "folded, the record as it came" cms-count -i -f 1 fields
 expect 0 '1\tab\tc\n1\ta\tbc\n' "two fields are not glued together" \
 	bash -c "printf 'ab\tc\na\tbc\n' | cms-count -f 1,2"
-expect 0 '1\ta\\r\n2\ta\n' "--crlf" bash -c "printf 'a\\r\na\n' | cms-count --crlf"
+expect 0 '1\ta\r\n2\ta\n' "--crlf" bash -c "printf 'a\\r\na\n' | cms-count --crlf"
 awk 'BEGIN { for (i = 0; i < 30000; i++) print i * i % 997 }' >many
 awk '{ print ++n[$0] "\t" $0 }' many >many.want
 run cms-count many
@@ -78,8 +78,7 @@ expect 0 '3\ta\n2\tb\n' "-e, and standard input is not read" \
 	bash -c 'cms-count --query s.cms -e a -e b <list'
 expect 0 '3\ta\n1\tq\n' "-e and an input" bash -c 'echo q >q; cms-count -o q.cms q;
 	cms-count --query s.cms --query q.cms -e a q'
-expect 0 '6\ta\n4\tb\n1\tq\n' "several sketches: their sum" bash -c 'cat list list >2;
-	cms-count -o 2.cms 2; rm -f sum; head -n 3 list >3; cms-count -o 3.cms list;
+expect 0 '6\ta\n4\tb\n1\tq\n' "several sketches: their sum" bash -c 'cms-count -o 3.cms list;
 	cms-count --query s.cms --query 3.cms --query q.cms -e a -e b -e q'
 expect 0 '3\t3\t3\ta\n0\t0\t0\tz\n' "--bounds: COUNT LOW HIGH KEY" \
 	cms-count --query s.cms --bounds -e a -e z
@@ -188,7 +187,7 @@ for bad in x 1x -1 +1 1.5 1e3 0x10 18446744073709551616 nan; do
 	printf 'a 1\n\na 1\na %s\na 1\n' "$bad" >w
 	clean_error "the weight $bad: record 4, and nothing is saved" "record 4" \
 		cms-count -o u -f 1 -W 2 w
-	like "$(cat "$ERR")" "'$bad'" "the weight $bad is shown"
+	ok "the weight $bad is shown" grep -qF "'$bad'" "$ERR"
 done
 cms-count -o kept.cms list
 cp kept.cms kept.before

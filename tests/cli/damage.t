@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Damaged, cut, lengthened, foreign and future files: refused in one line, never wrong, never a crash
+# Damaged, cut, lengthened, foreign, future files: refused in a line; never wrong, never a crash
 # shellcheck source=tests/cli/lib.sh
 . "$TOP/tests/cli/lib.sh"
 

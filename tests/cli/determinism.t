@@ -36,7 +36,8 @@ for layout in classic blocked; do
 		skip "$layout: on one processor" "no taskset"
 	fi
 	bloom-build "${words[@]}" -o g list list
-	is "$(cmp -l reference g | awk '$1 > 128' | wc -l)" 0 "$layout: repeats change the count of records only"
+	is "$(cmp -l reference g | awk '$1 > 128' | wc -l)" 0 \
+		"$layout: repeats change the count of records only"
 	bloom-build -L $layout -n 20010 -p 0.001 -s 6 -o g list
 	not_ok "$layout: another seed, other bytes" cmp -s reference g
 	sketch-info --json f >one

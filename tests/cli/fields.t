@@ -23,7 +23,8 @@ query()
 # ---- runs of blanks, as awk
 keys 'two\n'
 query 0 'one two three\n' 'one two three\n' "-f 2" -f 2
-query 0 ' \tone\t \ttwo   three\n' ' \tone\t \ttwo   three\n' "-f 2: blanks in front and runs of them" -f 2
+query 0 ' \tone\t \ttwo   three\n' ' \tone\t \ttwo   three\n' \
+	"-f 2: blanks in front and runs of them" -f 2
 query 0 'one two' 'one two\n' "-f 2: the last record" -f 2
 query 0 'one two \t\n' 'one two \t\n' "-f 2: blanks behind" -f 2
 query 1 'one Two\none two2\ntwo one\n' '' "-f 2: other words" -f 2

@@ -39,9 +39,11 @@ ok "stdin that is the filter has no records left" test "$status" -ne 0 -a ! -s "
 
 # ---- inputs that cannot be read
 for bad in missing folder; do
-	clean_error "bloom-build: $bad: nothing is saved" "$bad" bloom-build -n 9 -o new one $bad two
+	clean_error "bloom-build: $bad: nothing is saved" "$bad" \
+		bloom-build -n 9 -o new one $bad two
 	clean_error "bloom-build: $bad: nothing goes to stdout" "$bad" bloom-build -n 9 $bad one
-	clean_error "bloom-build: $bad: an old file stays" "$bad" bloom-build -n 9 -o f.bloom one $bad
+	clean_error "bloom-build: $bad: an old file stays" "$bad" \
+		bloom-build -n 9 -o f.bloom one $bad
 	trouble "bloom-query: $bad: status 2" "$bad" bloom-query f.bloom one $bad two
 	same all "$OUT" "and the rest is passed on"
 done
@@ -53,12 +55,15 @@ clean_error "an empty name" "" bloom-build -n 9 -o new ''
 if permissions_bind; then
 	cp one closed
 	chmod 0 closed
-	clean_error "a file without permission to read" closed "${unprivileged[@]}" bloom-build -n 9 -o new one closed
-	trouble "and bloom-query goes on" closed "${unprivileged[@]}" bloom-query f.bloom closed one two
+	clean_error "a file without permission to read" closed "${unprivileged[@]}" \
+		bloom-build -n 9 -o new one closed
+	trouble "and bloom-query goes on" closed "${unprivileged[@]}" \
+		bloom-query f.bloom closed one two
 	same all "$OUT" "with the rest"
 	rm -f closed
 else
-	for i in 1 2 3; do skip "a file without permission to read ($i)" "no way to give up powers"; done
+	for i in 1 2 3; do skip "a file without permission to read ($i)" \
+		"no way to give up powers"; done
 fi
 
 # ---- stdin closed
@@ -132,7 +137,8 @@ for command in "-o list <list" "-o list list" "-o list <hard" "-o hard list" "-o
 done
 bloom-build -n 200 -p 1e-9 -o f.bloom list
 cp f.bloom f.kept
-for command in "f.bloom <list >>list" "f.bloom list >>list" "f.bloom list >>hard" "f.bloom soft >>list" "-F f.bloom list >>list" \
+for command in "f.bloom <list >>list" "f.bloom list >>list" "f.bloom list >>hard" \
+	"f.bloom soft >>list" "-F f.bloom list >>list" \
 	"f.bloom list >>f.bloom" "-F f.bloom list >>f.bloom" "-v f.bloom f.bloom >>f.bloom"; do
 	clean_error "bloom-query $command is refused" "" bash -c "exec bloom-query $command"
 	ok "bloom-query $command: the list is untouched" cmp list list.kept
@@ -145,7 +151,8 @@ trouble "bloom-query of an input that is the output, among others" list \
 head -c "$(stat -c %s list.kept)" list | cmp - list.kept
 is "$? $(($(stat -c %s list) < 1000))" "0 1" "does not run for ever, nor touch what was there"
 cp list.kept list
-clean_error "sketch-info f.bloom >>f.bloom is refused" "" bash -c 'exec sketch-info f.bloom >>f.bloom'
+clean_error "sketch-info f.bloom >>f.bloom is refused" "" \
+	bash -c 'exec sketch-info f.bloom >>f.bloom'
 ok "and the filter untouched" cmp f.bloom f.kept
 cp f.kept f.bloom
 run bash -c 'bloom-query f.bloom list >>new'

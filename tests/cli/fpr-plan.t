@@ -87,7 +87,8 @@ for words in "-n 1 -p 1e-300" "-n 1e17 -p 0.5" "-n 1e18 -m 9e18 -k 7" "-n 1 -m 9
 	"-n 1 -p 0.999999" "--load 1e9" "--bits-per-key 1e9" "-m 64 -p 0.99 -L classic"; do
 	# shellcheck disable=SC2086 # several words
 	quietly "fpr-calc $words" fpr-calc $words
-	is "$(awk -F '\t' 'tolower($0) ~ /nan|\t-[0-9]|\tinf/' "$OUT")" "" "no NaN, nothing negative"
+	is "$(awk -F '\t' 'tolower($0) ~ /nan|\t-[0-9]|\tinf/' "$OUT")" "" \
+		"no NaN, nothing negative"
 	is "$(awk -F '\t' '$1 ~ /^rate/ && ($2 == 0 || $3 == 0 || $2 > 1 || $3 > 1)' "$OUT" |
 		grep -v $'\t-')" "" "every rate above 0 and at most 1"
 done

@@ -65,8 +65,8 @@ for curve in n k bits; do
 	for layout in classic blocked; do
 		quietly "--curve=$curve, $layout, --tsv" \
 			fpr-calc -n 1M -p 1% -L $layout --curve=$curve --tsv
-		is "$(awk -F '\t' 'NF != 3 || (NR > 1 && ($2 <= 0 || $2 > 1 || $3 <= 0))' "$OUT")" "" \
-			"three columns of rates"
+		is "$(awk -F '\t' 'NF != 3 || (NR > 1 && ($2 <= 0 || $2 > 1 || $3 <= 0))' "$OUT")" \
+			"" "three columns of rates"
 		ok "and more than ten lines" test "$(wc -l <"$OUT")" -gt 10
 	done
 	quietly "--curve=$curve" fpr-calc -n 1M -p 1% --curve=$curve
@@ -80,7 +80,8 @@ for curve in n k bits; do
 	is "$(awk '{ if (length > w) w = length } END { print w }' "$OUT")" 100 "as wide as COLUMNS"
 done
 run fpr-calc -n 1M -p 1% -L classic --curve=n --tsv
-is "$(get 1000000)" "$(fpr-calc -n 1M -p 1% -L classic --print p)" "the curve goes through the filter"
+is "$(get 1000000)" "$(fpr-calc -n 1M -p 1% -L classic --print p)" \
+	"the curve goes through the filter"
 quietly "a curve of a ratio" fpr-calc --load 0.1 --curve=n
 quietly "a curve of one key" fpr-calc -n 1 -p 1% --curve=n
 clean_error "a curve over p" p fpr-calc -n 1M -p 1% --curve=p

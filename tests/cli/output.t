@@ -29,10 +29,12 @@ trouble "bloom-build to a closed stdout" "" bash -c 'exec bloom-build -n 100 lis
 trouble "bloom-build of 1 MB to a full device" "" bash -c 'exec bloom-build -n 1M list >/dev/full'
 trouble "bloom-build -o /dev/full" "/dev/full" bloom-build -n 100 -o /dev/full list
 trouble "sketch-info to a full device" "" bash -c 'exec sketch-info f.bloom >/dev/full'
-trouble "sketch-info --json to a full device" "" bash -c 'exec sketch-info --json f.bloom >/dev/full'
+trouble "sketch-info --json to a full device" "" \
+	bash -c 'exec sketch-info --json f.bloom >/dev/full'
 trouble "sketch-info to a closed stdout" "" bash -c 'exec sketch-info f.bloom >&-'
 expect 0 '' "bloom-query -q needs no stdout" bash -c 'exec bloom-query -q f.bloom list >&-'
-quietly "bloom-build -o needs no stdout" bash -c 'exec bloom-build -n 100 -p 1e-6 -o g.bloom list >&-'
+quietly "bloom-build -o needs no stdout" \
+	bash -c 'exec bloom-build -n 100 -p 1e-6 -o g.bloom list >&-'
 same f.bloom g.bloom "and writes the same file"
 quietly "all three closed" bash -c 'exec bloom-build -n 100 -p 1e-6 -o g.bloom list <&- >&- 2>&-'
 same f.bloom g.bloom "no file of ours becomes a standard one"
@@ -76,9 +78,11 @@ quietly "stdout" bash -c 'bloom-build -n 100 -p 1e-6 list | cat >g.bloom'
 same f.bloom g.bloom "is the file"
 quietly "stdout to a file" bash -c 'bloom-build -n 100 -p 1e-6 list >g.bloom'
 same f.bloom g.bloom "is the file"
-quietly "-o /dev/stdout into a pipe" bash -c 'bloom-build -n 100 -p 1e-6 -o /dev/stdout list | cat >g.bloom'
+quietly "-o /dev/stdout into a pipe" \
+	bash -c 'bloom-build -n 100 -p 1e-6 -o /dev/stdout list | cat >g.bloom'
 same f.bloom g.bloom "is the file"
-quietly "-o /dev/stdout into a file" bash -c 'bloom-build -n 100 -p 1e-6 -o /dev/stdout list >g.bloom'
+quietly "-o /dev/stdout into a file" \
+	bash -c 'bloom-build -n 100 -p 1e-6 -o /dev/stdout list >g.bloom'
 same f.bloom g.bloom "is the file"
 rm -f g.bloom
 quietly "-o >(...)" bash -c 'bloom-build -n 100 -p 1e-6 -o >(cat >g.part; mv g.part g.bloom) list'
@@ -100,7 +104,8 @@ else
 	pass "but is refused"
 fi
 rm -f -- real/-
-ok "and through a whole chain" bash -c 'seq 1 50 | bloom-build -n 100 | bloom-query - list | cmp - <(seq 1 50)'
+ok "and through a whole chain" \
+	bash -c 'seq 1 50 | bloom-build -n 100 | bloom-query - list | cmp - <(seq 1 50)'
 
 # ---- modes, owners and links
 umask 027
@@ -159,10 +164,14 @@ if permissions_bind; then
 	quietly "and looked at" "${unprivileged[@]}" sketch-info shut/f.bloom
 	is "$(stat -c '%i %Y %s %a' shut/f.bloom)" "$before" "and stays as it was"
 	same shut/f.bloom kept "to the byte"
-	clean_error "a read-only folder takes no filter" shut "${unprivileged[@]}" bloom-build -n 10 -o shut/x list
-	clean_error "not in place of a file either" shut "${unprivileged[@]}" bloom-build -n 10 -o shut/f.bloom list
-	clean_error "and nothing is appended" shut "${unprivileged[@]}" bloom-build --append shut/f.bloom list
-	clean_error "nor made by appending" shut "${unprivileged[@]}" bloom-build -n 10 --append shut/y list
+	clean_error "a read-only folder takes no filter" shut "${unprivileged[@]}" \
+		bloom-build -n 10 -o shut/x list
+	clean_error "not in place of a file either" shut "${unprivileged[@]}" \
+		bloom-build -n 10 -o shut/f.bloom list
+	clean_error "and nothing is appended" shut "${unprivileged[@]}" \
+		bloom-build --append shut/f.bloom list
+	clean_error "nor made by appending" shut "${unprivileged[@]}" \
+		bloom-build -n 10 --append shut/y list
 	chmod 755 shut
 else
 	for i in 1 2 3 4 5 6 7 8; do skip "a read-only folder ($i)" "no way to give up powers"; done

@@ -62,7 +62,8 @@ quietly "-e after the filter" bloom-query f.bloom -e alice
 expect 0 'alice\ncarol\nbob\nalice\n' "-F: held by any" bloom-query -F f.bloom -F g.bloom list
 expect 0 'dave\n' "-F with -v: by none" bloom-query -v -F g.bloom -F f.bloom list
 expect 0 'alice\nbob\nalice\n' "one -F: all operands are inputs" bloom-query -F f.bloom list
-expect 0 '4\n' "-F with -c counts a record once" bloom-query -c -F f.bloom -F g.bloom -F f.bloom list
+expect 0 '4\n' "-F with -c counts a record once" \
+	bloom-query -c -F f.bloom -F g.bloom -F f.bloom list
 expect 0 'carol\n' "-F with -e" bloom-query -F f.bloom -F g.bloom -e carol -e dave
 quietly "-F with stdin" bash -c 'bloom-query -F f.bloom -F g.bloom <list'
 is "$(wc -l <"$OUT")" 4 "which is read"
@@ -121,7 +122,8 @@ for options in "" "--crlf" "-z" "-f 1" "-d 1 -f 2"; do
 	same no noted_no "$options: and 0 of what -v passes"
 	cut -f2- noted >both
 	same whole both "$options: together they are the input"
-	is "$(cat count rest | tr '\n' ' ')" "$(wc -l <yes) $(wc -l <no) " "$options: and -c counts them"
+	is "$(cat count rest | tr '\n' ' ')" "$(wc -l <yes) $(wc -l <no) " \
+		"$options: and -c counts them"
 done
 
 # ---- nothing is written

@@ -59,7 +59,8 @@ query 0 'caf\303\251\ncaf\351\n' 'caf\351\n' "Latin-1 is not UTF-8"
 build 'caf\303\251\n'
 query 0 'cafe\314\201\ncaf\303\251\n' 'caf\303\251\n' "composed is not decomposed"
 build 'key\n'
-query 1 'Key\nKEY\n key\nkey \nkey\\t\n\tkey\nkey\r\nkey\v\n' '' "bytes are as they are: case, blanks, CR"
+query 1 'Key\nKEY\n key\nkey \nkey\\t\n\tkey\nkey\r\nkey\v\n' '' \
+	"bytes are as they are: case, blanks, CR"
 build 'a\rb\r\n'
 query 0 'a\rb\r\nb\na\n' 'a\rb\r\n' "CR ends no record"
 build 'A\n./A\nA\n'
@@ -124,7 +125,8 @@ not_ok "a folded filter is another file than a plain one" cmp -s plain.bloom fol
 printf 'I\303\204\n\351\n\342\202\254 1,5\ni\n' >words
 bloom-build -n 100 -p 0.01 -o reference -i words
 for locale in C.UTF-8 en_US.UTF-8 tr_TR.UTF-8 de_DE.UTF-8 ja_JP.SJIS; do
-	quietly "$locale" env LC_ALL=$locale LANG=$locale bloom-build -n 100 -p 0.01 -i -o f.bloom words
+	quietly "$locale" env LC_ALL=$locale LANG=$locale \
+		bloom-build -n 100 -p 0.01 -i -o f.bloom words
 	same reference f.bloom "$locale changes nothing"
 	run env LC_ALL=$locale bloom-query f.bloom words
 	same words "$OUT" "$locale: every record found"

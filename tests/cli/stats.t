@@ -13,8 +13,9 @@ like "$(cat "$ERR")" '\b1\b' "and those without the field"
 is "$(tr -d '\n\t -~' <"$ERR" | wc -c)" 0 "and no control bytes"
 run bloom-build -n 100 -m 8191 --stats -o f list
 like "$(cat "$ERR")" '7,?680|8,?128' "an m that is no multiple is shown as it was rounded down"
-run bash -c 'bloom-build -n 100 -f 2 --stats list >g 2>/dev/null; bloom-build -n 100 -f 2 list >h; cmp g h'
-is "$status" 0 "--stats changes nothing in the filter"
+bloom-build -n 100 -f 2 --stats list >g 2>"$ERR"
+bloom-build -n 100 -f 2 list >h
+same g h "--stats changes nothing in the filter"
 bloom-build -n 100 -p 1e-9 -f 2 -o f list
 run bloom-query --stats -f 2 f list
 is "$status" 0 "bloom-query --stats: status 0"

@@ -66,7 +66,8 @@ def model(rounds):
         what = "%r" % words
 
         # Built from fields is built from the keys; records of the file count keys.
-        by_field = run(["bloom-build", "-n", "500", "-p", "1e-9", "-o", "a", *words], lines(records))
+        by_field = run(["bloom-build", "-n", "500", "-p", "1e-9", "-o", "a", *words],
+                       lines(records))
         by_key = run(["bloom-build", "-n", "500", "-p", "1e-9", "-o", "b"],
                      lines(key for key in keys if key is not None))
         if by_field.status or by_key.status:

@@ -78,7 +78,8 @@ check(result.status == 0 and shown == b"alice\r\n", "bloom-query writes to a ter
       result, shown)
 result, shown = on_terminal(["sketch-info", "t.bloom"], ["stdout", "stderr"])
 check(result.status == 0 and b"bloom" in shown.lower()
-      and (b"classic" in shown or b"blocked" in shown), "sketch-info writes to a terminal", result, shown)
+      and (b"classic" in shown or b"blocked" in shown), "sketch-info writes to a terminal",
+      result, shown)
 os.link("t.bloom", "odd\x1b[2Jname")
 result, shown = on_terminal(["sketch-info", "odd\x1b[2Jname"], ["stdout", "stderr"])
 check(result.status == 0 and b"odd" in shown and b"\x1b[2J" not in shown,

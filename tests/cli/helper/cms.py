@@ -1,0 +1,300 @@
+"""cms.py - counts: kill -9, crafted files, golden files, what a terminal shows"""
+
+import glob
+import importlib.machinery
+import importlib.util
+import json
+import os
+import pty
+import random
+import struct
+import sys
+import time
+
+from common import (LONG, check, check_none, done, finish, is_clean, one_line, restore_signals,
+                    run, spawn)
+
+TOP = os.environ["TOP"]
+GOLDEN = os.path.join(TOP, "tests", "golden")
+M64 = (1 << 64) - 1
+
+
+def load(name):
+    path = os.path.join(TOP, "scripts", name)
+    loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), path)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+fmt = load("sketch-format")
+
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def save(path, data):
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+# ---- golden files: counts as the independent writer has them, and written again
+asked, written, shown, count = [], [], [], 0
+for path in sorted(glob.glob(os.path.join(GOLDEN, "counts-*.cms"))):
+    name = os.path.basename(path)[:-4]
+    sketch = fmt.decode(content(path))
+    want = content(path[:-4] + ".counts")
+    count += 1
+    got = run(["cms-count", "--query", path, "-d", "\t", "-f", "2-"], want)
+    if (got.status, got.out, got.err) != (0, want, b""):
+        asked.append("%s: %s" % (name, got))
+    empty = fmt.Counts(sketch.w, sketch.d, sketch.update, sketch.most, sketch.seed,
+                       sketch.transforms).begin()
+    save("again.cms", fmt.encode(empty))
+    words = ["cms-count", "-d", "\t", "-f", "2-", "-W", "1"]
+    got = run([*words, "--append", "again.cms"], content(path[:-4] + ".input"))
+    if got.status != 0 or got.err or content("again.cms") != content(path):
+        written.append("%s: appended to an empty one: %s" % (name, got))
+    if sketch.update == fmt.PLAIN or sketch.most == 1000:
+        words += ["--width", str(sketch.w), "--depth", str(sketch.d), "-s", str(sketch.seed)]
+        words += ["--plain"] if sketch.update == fmt.PLAIN else []
+        words += ["-i"] if sketch.transforms else []
+        got = run([*words, "-o", "new.cms"], content(path[:-4] + ".input"))
+        if got.status != 0 or content("new.cms") != content(path):
+            written.append("%s: made anew: %s" % (name, got))
+    got = run(["sketch-merge", "-o", "merged.cms", path])
+    if got.status != 0 or content("merged.cms") != content(path):
+        written.append("%s: read and written: %s" % (name, got))
+    facts, ours = fmt.describe(sketch), json.loads(run(["sketch-info", "--json", path]).out)
+    for key in ("w", "d", "cell", "seed", "records", "total", "in_table", "update",
+                "tracked_most"):
+        if ours.get(key) != facts[key]:
+            shown.append("%s: %s is %r, not %r" % (name, key, ours.get(key), facts[key]))
+    if ours["tracked"] != len(facts["tracked"]):
+        shown.append("%s: %r tracked" % (name, ours["tracked"]))
+    if sketch.most:
+        # Of a long key what is stored is shown.
+        top = [(one["count"], one["low"], one["key_hex"]) for one in facts["tracked"]]
+        got = run(["cms-top", "--bounds", "-k", "100000", "--query", path]).out.split(b"\n")
+        got = [line.split(b"\t", 3) for line in got[:-1]]
+        if [(int(line[0]), int(line[1]), line[3].hex()) for line in got] != top:
+            shown.append("%s: other tracked keys" % name)
+check(count >= 8, "there are golden files of counts", count)
+check_none(asked, "golden files give the counts of the independent writer")
+check_none(written, "and are made anew from their records, byte for byte")
+check_none(shown, "sketch-info and cms-top show what the independent reader finds")
+
+
+# ---- random streams, both writers
+faults = []
+rng = random.Random(17)
+for number in range(12):
+    w, d, seed = rng.randint(1, 60), rng.randint(1, 6), rng.getrandbits(32)
+    keys = [bytes(rng.choice(b"ab\0\xff \r") for _ in range(rng.randint(0, 40)))
+            for _ in range(60)]
+    stream = [rng.choice(keys) for _ in range(600)]
+    plain = number % 2 == 0
+    mine = fmt.Counts(w, d, fmt.PLAIN if plain else fmt.CONSERVATIVE, 0 if plain else 1000,
+                      seed).begin()
+    for key in stream:
+        mine.add(key)
+    got = run(["cms-count", *(["--plain"] if plain else []), "--width", str(w), "--depth", str(d),
+               "-s", str(seed), "-o", "random.cms"], b"".join(key + b"\n" for key in stream))
+    if got.status != 0 or content("random.cms") != fmt.encode(mine):
+        faults.append("w %d, d %d, plain %s: %s" % (w, d, plain, got))
+check_none(faults, "random keys: the file of the independent writer")
+
+
+# ---- crafted files, every checksum right
+def sealed(table, cells, keys=None, **fields):
+    sections = [(fmt.TABLE, 0, table), (fmt.SUMS, 0, fmt.chunk_sums(cells)), (fmt.CELLS, 0, cells)]
+    if keys is not None:
+        sections[2:2] = [(fmt.SUMS, 1, fmt.chunk_sums(keys))]
+        sections.append((fmt.KEYS, 1, keys))
+    return fmt.assemble(sections, **{"kind": fmt.COUNTS, **fields})
+
+
+def table(d=1, bits=32, update=1, zero=0, w=4, total=9, in_table=0, landmark=0, half_life=0,
+          most=10, floor=0, rest=bytes(56)):
+    return struct.pack("<IIIIQQQqQQQ", d, bits, update, zero, w, total, in_table, landmark,
+                       half_life, most, floor) + rest
+
+
+def tracked(key, count, error=0, stored=None, length=None, flags=None, hashed=None):
+    stored = key[:4096] if stored is None else stored
+    length = len(key) if length is None else length
+    flags = int(length > len(stored)) if flags is None else flags
+    return struct.pack("<IIQQQQQ", len(stored), flags, length, *(hashed or fmt.murmur3(key)), count,
+                       error) + stored + bytes(-len(stored) % 8)
+
+
+A, B = sorted((tracked(key, number) for key, number in ((b"a", 4), (b"b", 5))),
+              key=lambda record: struct.unpack_from("<QQ", record, 16))
+zeros = bytes(16)
+whole = 256 * b"x" + 4000 * b"y"
+refused = {
+    "keys unsorted": sealed(table(), zeros, B + A),
+    "a key twice": sealed(table(total=8), zeros, tracked(b"a", 4) + tracked(b"a", 4)),
+    "a key twice, under another hash": sealed(
+        table(total=8), zeros, b"".join(sorted((tracked(b"a", 4), tracked(b"a", 4, hashed=(1, 1))),
+                                               key=lambda one: one[16:24][::-1]))),
+    "more keys than may be tracked": sealed(table(most=1), zeros, A + B),
+    "error above count": sealed(table(total=4), zeros, tracked(b"a", 4, 5)),
+    "error without a cell": sealed(table(total=3), zeros, tracked(b"a", 4, 1)),
+    "count above total": sealed(table(total=3), zeros, tracked(b"a", 4)),
+    "count of 0": sealed(table(total=0), zeros, tracked(b"a", 0)),
+    "counts below total": sealed(table(total=10), zeros, A + B),
+    "more than 4096 bytes stored": sealed(table(total=4), zeros,
+                                          tracked(whole, 4, stored=whole[:4104])),
+    "fewer stored of a longer key": sealed(table(total=4), zeros,
+                                           tracked(whole, 4, stored=whole[:100])),
+    "a flag for what is whole": sealed(table(total=4), zeros, tracked(b"a", 4, flags=1)),
+    "no flag for what is cut": sealed(table(total=4), zeros, tracked(whole, 4, flags=0)),
+    "an unknown flag": sealed(table(total=4), zeros, tracked(b"a", 4, flags=2)),
+    "the length beyond the section": sealed(table(total=4), zeros, tracked(b"a", 4)[:-8]),
+    "half a record": sealed(table(total=4), zeros, tracked(b"a", 4)[:40]),
+    "padding that is not 0": sealed(table(total=4), zeros, tracked(b"a", 4)[:-1] + b"x"),
+    "w d beyond 2^64": sealed(table(d=4, w=1 << 62), zeros, A + B),
+    "w d 4 beyond 2^64": sealed(table(d=1, w=(1 << 62) + 4), zeros, A + B),
+    "w and d beyond memory": sealed(table(d=64, w=1 << 32), zeros, A + B),
+    "w too small": sealed(table(w=3), zeros, A + B),
+    "w 0": sealed(table(w=0), b"", A + B),
+    "d 0": sealed(table(d=0), b"", A + B),
+    "d 65": sealed(table(d=65, w=1), bytes(260), A + B),
+    "8-bit cells": sealed(table(bits=8), zeros, A + B),
+    "64-bit cells in half the room": sealed(table(bits=64), zeros, A + B),
+    "tracked beyond 2^24": sealed(table(most=(1 << 24) + 1), zeros, A + B),
+    "tracked in a plain one": sealed(table(update=2), zeros, A + B),
+    "no tracked keys but a section": sealed(table(most=0), zeros, A + B),
+    "tracked keys but no section": sealed(table(total=0), zeros),
+    "update rule 3": sealed(table(update=3), zeros, A + B),
+    "decay": sealed(table(half_life=1), zeros, A + B),
+    "a reserved byte": sealed(table(rest=bytes(55) + b"\1"), zeros, A + B),
+    "a cell above its part": sealed(table(total=10, in_table=1), bytes(15) + b"\1", A + B),
+    "T above N": sealed(table(total=1, in_table=2), zeros, b""),
+    "a floor above N": sealed(table(floor=10), zeros, A + B),
+    "layers": sealed(table(), zeros, A + B, arrangement=fmt.LADDER),
+    "a short table": sealed(table()[:120], zeros, A + B),
+    "a long table": sealed(table() + bytes(8), zeros, A + B),
+    "no table": fmt.assemble([(fmt.SUMS, 0, fmt.chunk_sums(zeros)), (fmt.CELLS, 0, zeros)],
+                             kind=fmt.COUNTS),
+    "keys before cells": fmt.assemble(
+        [(fmt.TABLE, 0, table()), (fmt.SUMS, 0, fmt.chunk_sums(zeros)),
+         (fmt.SUMS, 1, fmt.chunk_sums(A + B)), (fmt.KEYS, 1, A + B), (fmt.CELLS, 0, zeros)],
+        kind=fmt.COUNTS),
+    "bits of a filter": fmt.assemble(
+        [(fmt.TABLE, 0, table(most=0, total=0)), (fmt.SUMS, 0, fmt.chunk_sums(zeros)),
+         (fmt.CELLS, 0, zeros), (fmt.BITS, 0, zeros)], kind=fmt.COUNTS),
+}
+tools, leaky, judged = [], [], []
+for name, data in refused.items():
+    save("crafted.cms", data)
+    try:
+        fmt.decode(bytes(data))
+        judged.append(name)
+    except fmt.Refused:
+        pass
+    for words, stdin in ((["cms-count", "--query", "crafted.cms", "-e", "a"], b""),
+                         (["cms-count", "--query", "-", "-e", "a"], bytes(data)),
+                         (["cms-top", "--query", "crafted.cms"], b""),
+                         (["cms-top", "--append", "crafted.cms"], b"a\n"),
+                         (["sketch-merge", "-o", "u.cms", "crafted.cms"], b""),
+                         (["sketch-info", "crafted.cms"], b"")):
+        result = run(words, stdin)
+        if not is_clean(result, words[0]):
+            tools.append("%s: %s: %s" % (name, " ".join(words), result))
+    if content("crafted.cms") != bytes(data) or os.path.exists("u.cms"):
+        leaky.append(name)
+check_none(judged, "%d crafted files: the independent reader refuses each" % len(refused))
+check_none(tools, "so do all tools, in a line")
+check_none(leaky, "and nothing is changed or made")
+# An address space that could not hold what the field promises.
+save("room.cms", sealed(table(most=1 << 24), zeros, A + B))
+limit = [] if os.environ.get("TEST_VARIANT") in ("asan", "tsan") else ["prlimit", "--as=200000000"]
+result = run([*limit, "cms-top", "--query", "room.cms"])
+check(result.status == 0 and result.out == b"5\tb\n4\ta\n" and not result.err,
+      "room for 2^24 keys with two in it takes no memory for more", result)
+save("ignorable.cms", fmt.assemble(
+    [(fmt.TABLE, 0, table(most=0, total=0)), (fmt.SUMS, 0, fmt.chunk_sums(zeros)),
+     (fmt.CELLS, 0, zeros), (fmt.IGNORABLE, 0, b"note")], kind=fmt.COUNTS))
+result = run(["cms-count", "--query", "ignorable.cms", "-e", "a"])
+check(result.status == 0 and result.out == b"0\ta\n", "a section to be skipped is", result)
+
+# ---- kill -9 while a file is replaced
+text = b"".join(b"key %d\n" % i for i in range(2000))
+result = run(["cms-count", "--plain", "--size", "4MiB", "-o", "old"], text)
+old = content("old")
+torn, left, seen, rounds = [], [], {"old": 0, "new": 0}, 300 if LONG else 60
+os.makedirs("k", exist_ok=True)
+save("k/f", old)
+begun = time.monotonic()
+run(["cms-count", "--append", "k/f"], b"new\n")
+took, new = time.monotonic() - begun, content("k/f")
+for number in range(rounds):
+    save("k/f", old)
+    process = spawn(["cms-count", "--append", "k/f"])
+    process.stdin.write(b"new\n")
+    process.stdin.close()
+    time.sleep(rng.random() * 1.05 * took)
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    process.stderr.close()
+    now = content("k/f")
+    if now not in (old, new):
+        torn.append("round %d: %d bytes" % (number, len(now)))
+    seen["new" if now == new else "old"] += 1
+    if len(os.listdir("k")) > 2:
+        left.append("round %d: %r" % (number, os.listdir("k")))
+print("# %r in %d rounds of up to %.0f ms" % (seen, rounds, took * 1050))
+check_none(torn, "%d times killed: the old file or the new one, whole" % rounds)
+check_none(left, "at most one left over")
+result = run(["cms-count", "--append", "k/f"], b"new\n")
+check(result.status == 0 and os.listdir("k") == ["f"], "and gone after the next run", result)
+
+
+# ---- a terminal
+def on_terminal(words, stdin):
+    master, slave = pty.openpty()
+    process = spawn(words, stdout=slave, preexec_fn=restore_signals, start_new_session=True)
+    os.close(slave)
+    process.stdin.write(stdin)
+    process.stdin.close()
+    text = b""
+    while True:
+        try:
+            piece = os.read(master, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+    os.close(master)
+    result = finish(process)
+    return result, text.replace(b"\r\n", b"\n")
+
+
+stream = b"heavy\n" * 1234567 + b"\x1b[31mred\n" * 300000 + b"tab\there\n" * 65433
+result, text = on_terminal(["cms-top"], stream)
+rows = text.split(b"\n")[:-1]
+check(result.status == 0 and not result.err and len(rows) == 3, "cms-top on a terminal", result,
+      text)
+check(b"1,234,567" in rows[0] and b"77.2 %" in rows[0] and b"##########" in rows[0]
+      and rows[0].endswith(b"heavy"), "has digits in groups, the share, a bar", rows[0])
+check(b"##" in rows[1] and b"###" not in rows[1] and b"#" in rows[2]
+      and b"##" not in rows[2], "which is as long as the share", text)
+check(len({len(row.split(b"%")[0]) for row in rows}) == 1, "in columns", text)
+check(b"\x1b" not in text and b"\t" not in text, "control bytes are escaped", text)
+result, text = on_terminal(["cms-top", "--bounds"], b"a\nb\na\n")
+check(result.status == 0 and text.split()[:2] == [b"2", b"2"], "with --bounds, both", text)
+result, text = on_terminal(["cms-top", "--pad"], b"a\nb\na\n")
+check(text == b"      2 a\n      1 b\n", "--pad is for people already", text)
+result, text = on_terminal(["cms-top", "--json"], b"a\n")
+check(json.loads(text)["count"] == 1, "--json is the same everywhere", text)
+result, text = on_terminal(["cms-top"], b"x" * 5000 + b"\n")
+check(max(len(row) for row in text.split(b"\n")) <= 80, "a long key is cut to the width", text)
+result = run(["cms-top"], b"a\x1b[31m\n")
+check(result.out == b"1\ta\x1b[31m\n", "elsewhere every byte as it is", result)
+done()
