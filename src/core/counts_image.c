@@ -104,7 +104,8 @@ static enum sketch_status decode_table(struct sketch_counts *counts, const uint8
 		return error_set(error, SKETCH_UNSUPPORTED, "counts that decay are not supported");
 	if (bits != 32 && bits != 64)
 		return error_set(error, SKETCH_UNSUPPORTED,
-				 "cells of %" PRIu32 " bits are not supported (this reads 32 and 64)",
+				 "cells of %" PRIu32
+				 " bits are not supported (this reads 32 and 64)",
 				 bits);
 	counts->params.d = load_u32(table);
 	counts->params.update = (enum sketch_update)update;
@@ -148,9 +149,9 @@ static bool decode_key(struct sketch_counts *counts, const uint8_t **at, const u
 	count = load_u64(record + 32);
 	wrong = load_u64(record + 40);
 	if (stored > SKETCH_MAX_KEY || (uint64_t)(end - record) < FORMAT_KEY_BYTES + padded ||
-	    flags != (length > stored) || (flags != 0 ? stored < SKETCH_MAX_KEY : length != stored) ||
-	    length > SIZE_MAX || count == 0 || wrong > count || count > counts->total ||
-	    wrong > counts->in_table ||
+	    flags != (length > stored) ||
+	    (flags != 0 ? stored < SKETCH_MAX_KEY : length != stored) || length > SIZE_MAX ||
+	    count == 0 || wrong > count || count > counts->total || wrong > counts->in_table ||
 	    !is_zero(record + FORMAT_KEY_BYTES + stored, (size_t)(padded - stored)))
 		return false;
 	key = (struct sketch_key){ record + FORMAT_KEY_BYTES,
@@ -239,8 +240,7 @@ static enum sketch_status decode_cells(struct sketch_counts *counts, const uint8
 		return damaged(error, "checksum of the cells or of the tracked keys is wrong");
 	if (bytes > counts->budget)
 		return error_set(error, SKETCH_NO_MEMORY,
-				 "needs %" PRIu64 " bytes of memory, and %" PRIu64
-				 " are to be had",
+				 "needs %" PRIu64 " bytes of memory, and %" PRIu64 " are to be had",
 				 bytes, counts->budget);
 	if (!region_new(&counts->cells, (size_t)bytes) ||
 	    !tracked_make(&counts->tracked, (size_t)counts->params.tracked))
@@ -266,10 +266,9 @@ enum sketch_status sketch_counts_of_file(struct sketch_counts **counts, struct s
 	if (status == SKETCH_OK)
 		status = decode_table(made, image, parts.table, error);
 	if (status == SKETCH_OK) {
-		made->identity = (struct sketch_identity){ file->header.family,
-							   file->header.transforms,
-							   load_u32(file->header.seed),
-							   SKETCH_SINGLE };
+		made->identity =
+			(struct sketch_identity){ file->header.family, file->header.transforms,
+						  load_u32(file->header.seed), SKETCH_SINGLE };
 		made->records = file->header.records;
 		made->budget = file->budget;
 		status = decode_cells(made, image, &parts, error);
@@ -416,8 +415,8 @@ enum sketch_status sketch_counts_write(const struct sketch_counts *counts, int f
 	if (status == SKETCH_OK)
 		status = file_write(fd, counts->cells.data, cell_bytes, error);
 	if (status == SKETCH_OK && has_keys)
-		status = file_write(fd, zeros, parts.keys->offset - parts.cells->offset - cell_bytes,
-				    error);
+		status = file_write(fd, zeros,
+				    parts.keys->offset - parts.cells->offset - cell_bytes, error);
 	if (status == SKETCH_OK && has_keys)
 		status = file_write(fd, keys, keys_length, error);
 	free(keys);

@@ -281,40 +281,33 @@ static bool open_beside(struct sketch_save *save)
 	return save->fd >= 0;
 }
 
-/* Begins a save at a place that is given away. */
-static enum sketch_status begin_at(struct sketch_save **save, const char *target,
-				   const struct place *place, struct sketch_error *error)
+static struct sketch_save *new_save(void)
 {
 	struct sketch_save *made = calloc(1, sizeof *made);
-	bool opened;
 
-	if (made == NULL)
-		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
-	made->fd = -1;
-	made->place.folder = -1;
-	if (place != NULL) {
-		made->place = *place;
-		made->place.folder = fcntl(place->folder, F_DUPFD_CLOEXEC, 0);
-		opened = made->place.folder >= 0 && open_beside(made);
-	} else {
-		made->direct = open_direct(made, target);
-		opened = made->direct ? made->fd >= 0 :
-					place_open(&made->place, target) && open_beside(made);
+	if (made != NULL) {
+		made->fd = -1;
+		made->place.folder = -1;
 	}
-	if (!opened)
-		return save_free(made, error_io(error, errno, ""));
-	*save = made;
-	return SKETCH_OK;
+	return made;
 }
 
 enum sketch_status sketch_save_begin(struct sketch_save **save, const char *target, int *fd,
 				     struct sketch_error *error)
 {
-	enum sketch_status status = begin_at(save, target, NULL, error);
+	struct sketch_save *made = new_save();
+	bool opened;
 
-	if (status == SKETCH_OK)
-		*fd = (*save)->fd;
-	return status;
+	if (made == NULL)
+		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
+	made->direct = open_direct(made, target);
+	opened = made->direct ? made->fd >= 0 :
+				place_open(&made->place, target) && open_beside(made);
+	if (!opened)
+		return save_free(made, error_io(error, errno, ""));
+	*save = made;
+	*fd = made->fd;
+	return SKETCH_OK;
 }
 
 /* Owner first: changing it clears bits of the mode. That it may not be changed
@@ -522,11 +515,17 @@ bool sketch_claim_is_empty(const struct sketch_claim *claim)
 enum sketch_status sketch_claim_begin(struct sketch_claim *claim, struct sketch_save **save,
 				      int *fd, struct sketch_error *error)
 {
-	enum sketch_status status = begin_at(save, NULL, &claim->place, error);
+	struct sketch_save *made = new_save();
 
-	if (status == SKETCH_OK)
-		*fd = (*save)->fd;
-	return status;
+	if (made == NULL)
+		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
+	made->place = claim->place;
+	made->place.folder = fcntl(claim->place.folder, F_DUPFD_CLOEXEC, 0);
+	if (made->place.folder < 0 || !open_beside(made))
+		return save_free(made, error_io(error, errno, ""));
+	*save = made;
+	*fd = made->fd;
+	return SKETCH_OK;
 }
 
 enum sketch_status sketch_claim_commit(struct sketch_claim *claim, struct sketch_save *save,
@@ -553,8 +552,11 @@ void sketch_claim_release(struct sketch_claim *claim)
 		return;
 	if (claim->made && sketch_claim_is_empty(claim))
 		unlinkat(claim->place.folder, claim->place.name, 0);
-	if (claim->fd >= 0)
+	/* A child that was forked meanwhile has the descriptor, too. */
+	if (claim->fd >= 0) {
+		(void)flock(claim->fd, LOCK_UN);
 		close(claim->fd);
+	}
 	if (claim->place.folder >= 0)
 		close(claim->place.folder);
 	free(claim);

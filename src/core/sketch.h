@@ -13,8 +13,8 @@
  *     Where it also takes a struct sketch_error *, that argument may be NULL;
  *     otherwise it is filled on failure, and left alone on success.
  *   - On failure, out-parameters are as they were before the call.
- *   - Probabilities are fractions, strictly between 0 and 1.  Lengths are in
- *     bytes unless the name says bits.
+ *   - Probabilities are fractions, strictly between 0 and 1 unless the text says
+ *     otherwise.  Lengths are in bytes unless the name says bits.
  *   - Letters are the field's: n keys, m bits, k hashes, p rate of false
  *     positives, g cache lines a key.
  */
@@ -104,7 +104,7 @@ struct sketch_params {
 	             * 512 g (blocked) */
 	uint64_t n; /* capacity: keys, at least 1 */
 	double p;   /* the ceiling asked for on the expected rate at n keys; where
-	             * none was asked for, the bound at n keys */
+	             * none was asked for, the bound at n keys: above 0, at most 1 */
 };
 
 /* SKETCH_OK where every field of *params lies in its range and they agree with

@@ -89,7 +89,8 @@ bool tracked_is(const struct tracked *tracked, uint32_t place, const struct sket
 	 * they have to do. */
 	return there->hash.h1 == key->hash.h1 && there->hash.h2 == key->hash.h2 &&
 	       there->length == key->length &&
-	       memcmp(there->stored, key->data, there->stored_length) == 0;
+	       (there->stored_length == 0 ||
+		memcmp(there->stored, key->data, there->stored_length) == 0);
 }
 
 void tracked_prefetch(const struct tracked *tracked, struct sketch_hash hash)

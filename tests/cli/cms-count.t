@@ -10,6 +10,9 @@ expect 0 '1\ta\n1\tb\n2\ta\n1\t\n3\ta\n2\tb\n2\t\n' "each record with its count"
 expect 0 '1\ta\n1\tb\n2\ta\n1\t\n3\ta\n2\tb\n2\t\n' "from standard input" \
 	bash -c 'cms-count <list'
 expect 0 '' "of nothing, nothing" cms-count
+expect 0 'a 2\nb 1\nc 3\n' "a count for each different line, in one pass" \
+	bash -c "printf 'a\nb\nc\na\nc\nc\n' | cms-count | awk -F'\t' '{ n[\$2] = \$1 }
+		END { for (key in n) print key, n[key] }' | sort"
 expect 0 '1\ta\n2\ta\n' "a last record without its newline counts and gets one" \
 	bash -c 'printf "a\na" | cms-count'
 expect 0 '1\ta\377\200b\n1\t\001\000\n2\ta\377\200b\n' "any bytes" \
@@ -229,7 +232,7 @@ quietly "an empty file is one to be made" cms-count --append fresh.cms list
 same s.cms fresh.cms "as if it was not there"
 clean_error "--no-wait needs --append" no-wait cms-count --no-wait list
 pids=()
-for i in 1 2 3 4; do
+for _ in 1 2 3 4; do
 	cms-count --append many.cms <(seq 1 500) &
 	pids+=($!)
 done

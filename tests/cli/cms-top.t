@@ -16,6 +16,7 @@ awk -F'\t' 'BEGIN { srand(3) } { for (i = 0; i < $1; i++) print rand() "\t" $2 }
 for letter in {z..a}; do printf '%s\n%s\n%s\n' "$letter" "$letter" "$letter"; done >ties
 
 # true_bounds FILE STREAM: no line of COUNT LOW HIGH KEY is wrong about the stream
+# shellcheck disable=SC2317 # a test runs it
 true_bounds()
 {
 	awk -F'\t' 'NR == FNR { n[$0]++; next }

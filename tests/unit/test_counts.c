@@ -94,8 +94,8 @@ static enum sketch_status reread(const struct bytes *bytes, uint64_t budget,
 {
 	int fd = bytes_to_fd(bytes);
 	struct sketch_file *file = NULL;
-	enum sketch_status status = sketch_file_read(&file, fd, SKETCH_WRITABLE, budget, NULL,
-						     error);
+	enum sketch_status status =
+		sketch_file_read(&file, fd, SKETCH_WRITABLE, budget, NULL, error);
 
 	*counts = NULL;
 	if (status == SKETCH_OK)
@@ -265,10 +265,12 @@ static void plan__published_table__gives_w_and_d(void **unused)
 		uint64_t w;
 		uint32_t d;
 	} rows[] = {
-		{ 0.001, 0.001, 2719, 7 },  { 0.05, 0.01, 55, 5 },	    { 0.001, 0.002, 2719, 7 },
-		{ 0.01, 0.05, 272, 3 },	    { 0.2, 0.317310508, 14, 2 },    { 0.1, 0.045500264, 28, 4 },
-		{ 0.05, 0.002699796, 55, 6 }, { 0.01, 0.01, 272, 5 },	    { 0.0001, 0.00001, 27183, 12 },
-		{ 0.5, 0.5, 6, 1 },	    { 0.999999999, 0.999999, 3, 1 },
+		{ 0.001, 0.001, 2719, 7 },       { 0.05, 0.01, 55, 5 },
+		{ 0.001, 0.002, 2719, 7 },       { 0.01, 0.05, 272, 3 },
+		{ 0.2, 0.317310508, 14, 2 },     { 0.1, 0.045500264, 28, 4 },
+		{ 0.05, 0.002699796, 55, 6 },    { 0.01, 0.01, 272, 5 },
+		{ 0.0001, 0.00001, 27183, 12 },  { 0.5, 0.5, 6, 1 },
+		{ 0.999999999, 0.999999, 3, 1 },
 	};
 
 	(void)unused;
@@ -332,9 +334,9 @@ static void new__out_of_range_or_too_large__is_refused_before_memory_is_taken(vo
 		struct sketch_counts *counts = (struct sketch_counts *)&identity;
 		struct sketch_error error;
 
-		assert_int_equal(cases[i].status, sketch_counts_new(&counts, &identity,
-								    &cases[i].params, 10000,
-								    &error));
+		assert_int_equal(cases[i].status,
+				 sketch_counts_new(&counts, &identity, &cases[i].params, 10000,
+						   &error));
 		assert_error(cases[i].status, &error);
 		assert_ptr_equal(counts, &identity);
 	}
@@ -406,9 +408,8 @@ static void add__two_keys_in_two_by_two__echo_is_the_query_and_not_below(void **
 
 	(void)unused;
 	for (int i = 0; i < 200; i++) {
-		struct sketch_counts *counts = make(2, 2, i % 2 ? SKETCH_PLAIN :
-								  SKETCH_CONSERVATIVE,
-						    0, 0, UINT64_MAX);
+		struct sketch_counts *counts =
+			make(2, 2, i % 2 ? SKETCH_PLAIN : SKETCH_CONSERVATIVE, 0, 0, UINT64_MAX);
 		struct sketch_key foo = key_of_text("foo", 10), bar = key_of_text("bar", 42);
 		uint64_t echo;
 
@@ -465,8 +466,8 @@ static void union__of_two_to_ten__bounds_hold_and_go_on_holding(void **unused)
 		bool tracks = update == SKETCH_CONSERVATIVE && round % 8 != 2;
 
 		for (size_t i = 0; i < parts; i++) {
-			struct sketch_counts *part = make(
-				w, d, update, tracks ? any_tracked(&dice) : 0, 0, UINT64_MAX);
+			struct sketch_counts *part =
+				make(w, d, update, tracks ? any_tracked(&dice) : 0, 0, UINT64_MAX);
 			struct model own = model_make(model.count, 0);
 
 			feed(part, &own, &dice, (size_t)dice_below(&dice, 3000),
@@ -585,8 +586,8 @@ static void query__excess_above_epsilon_n__is_rarer_than_delta(void **unused)
 				struct model model = model_make(600, (uint32_t)seed);
 				struct sketch_counts *counts =
 					make(40, depths[i],
-					     way ? SKETCH_PLAIN : SKETCH_CONSERVATIVE,
-					     way ? 0 : 5, (uint32_t)seed, UINT64_MAX);
+					     way ? SKETCH_PLAIN : SKETCH_CONSERVATIVE, way ? 0 : 5,
+					     (uint32_t)seed, UINT64_MAX);
 				double slack;
 
 				feed(counts, &model, &dice, 1500, 0);
@@ -595,8 +596,7 @@ static void query__excess_above_epsilon_n__is_rarer_than_delta(void **unused)
 				for (size_t key = 0; key < model.count; key++) {
 					struct sketch_bounds bounds =
 						sketch_counts_query(counts, &model.keys[key]);
-					double excess =
-						(double)(bounds.high - model.truth[key]);
+					double excess = (double)(bounds.high - model.truth[key]);
 
 					all += excess > slack;
 					ours += key == 300 && excess > slack;
@@ -670,9 +670,8 @@ static void add__in_calls_of_any_length__gives_equal_files(void **unused)
 			keys[j].weight = dice_below(&dice, 5);
 		}
 		for (size_t s = 0; s < COUNT_OF(steps); s++) {
-			struct sketch_counts *counts =
-				i % 2 ? plain(40, depths[i / 2]) :
-					conservative(40, depths[i / 2], 30);
+			struct sketch_counts *counts = i % 2 ? plain(40, depths[i / 2]) :
+							       conservative(40, depths[i / 2], 30);
 			uint64_t estimates[1000];
 			struct bytes bytes;
 
@@ -793,8 +792,8 @@ static void add__wider_cells_refused__stops_there_and_stays_usable(void **unused
 	(void)unused;
 	for (int way = 0; way < 3; way++) {
 		struct sketch_counts *counts =
-			make(64, 3, way == 0 ? SKETCH_PLAIN : SKETCH_CONSERVATIVE,
-			     way == 2 ? 1 : 0, 0, 64 * 3 * 4 + (way == 2 ? 200 : 0));
+			make(64, 3, way == 0 ? SKETCH_PLAIN : SKETCH_CONSERVATIVE, way == 2 ? 1 : 0,
+			     0, 64 * 3 * 4 + (way == 2 ? 200 : 0));
 		struct sketch_key keys[] = { key_of_text("a", 5), key_of_text("b", 6),
 					     key_of_text("a", UINT64_C(1) << 33),
 					     key_of_text("c", UINT64_C(1) << 34) };
@@ -808,8 +807,8 @@ static void add__wider_cells_refused__stops_there_and_stays_usable(void **unused
 		assert_error(SKETCH_NO_MEMORY, &error);
 		assert_int_equal(done, good);
 		before = written(counts);
-		assert_int_equal(SKETCH_NO_MEMORY, sketch_counts_add(counts, keys + good, 1,
-								     NULL, &done, &error));
+		assert_int_equal(SKETCH_NO_MEMORY,
+				 sketch_counts_add(counts, keys + good, 1, NULL, &done, &error));
 		assert_int_equal(done, 0);
 		after = written(counts);
 		assert_true(bytes_equal(&before, &after));
@@ -825,8 +824,8 @@ static void add__total_beyond_64_bits__is_refused_where_it_happens(void **unused
 {
 	(void)unused;
 	for (int way = 0; way < 3; way++) {
-		struct sketch_counts *counts = way == 0 ? plain(8, 2) :
-							  conservative(8, 2, way == 1 ? 0 : 2);
+		struct sketch_counts *counts =
+			way == 0 ? plain(8, 2) : conservative(8, 2, way == 1 ? 0 : 2);
 		struct sketch_key keys[] = { key_of_text("a", UINT64_C(1) << 63),
 					     key_of_text("b", (UINT64_C(1) << 63) - 2),
 					     key_of_text("a", 2), key_of_text("c", 1) };
@@ -984,8 +983,8 @@ static void union__sum_of_cells_beyond_32_bits__widens(void **unused)
 static void union__of_what_differs__names_the_field(void **unused)
 {
 	struct sketch_counts *a = conservative(8, 2, 4), *others[] = {
-		conservative(9, 2, 4), conservative(8, 3, 4), plain(8, 2),
-		make(8, 2, SKETCH_CONSERVATIVE, 4, 1, UINT64_MAX),
+		conservative(9, 2, 4), conservative(8, 3, 4),
+		plain(8, 2),           make(8, 2, SKETCH_CONSERVATIVE, 4, 1, UINT64_MAX),
 		conservative(8, 2, 4),
 	};
 	static const char *const words[] = { "w", "d", "rule", "seed", "case" };
@@ -1119,14 +1118,14 @@ static void seal(struct bytes *file)
 				put32(file->data + sums.offset,
 				      reference_crc32c(0, file->data + offset, length));
 			if (chunked)
-				put32(entry + 24, reference_crc32c(0, file->data + sums.offset,
-								   sums.length));
+				put32(entry + 24,
+				      reference_crc32c(0, file->data + sums.offset, sums.length));
 			else
 				put32(entry + 24, reference_crc32c(0, file->data + offset, length));
 		}
 	}
-	put32(file->data + 120, reference_crc32c(0, file->data + FORMAT_HEADER_BYTES,
-						 count * FORMAT_ENTRY_BYTES));
+	put32(file->data + 120,
+	      reference_crc32c(0, file->data + FORMAT_HEADER_BYTES, count * FORMAT_ENTRY_BYTES));
 	put32(file->data + 124, reference_crc32c(0, file->data, 124));
 }
 
@@ -1163,32 +1162,48 @@ static void read__table_field_out_of_range__is_refused(void **unused)
 		uint64_t value;
 		enum sketch_status status;
 	} cases[] = {
-		{ 0, 4, 0, SKETCH_DAMAGED },	       { 0, 4, 1, SKETCH_DAMAGED },
-		{ 0, 4, 3, SKETCH_DAMAGED },	       { 0, 4, 65, SKETCH_DAMAGED },
-		{ 0, 4, UINT32_MAX, SKETCH_DAMAGED },  { 4, 4, 0, SKETCH_UNSUPPORTED },
-		{ 4, 4, 16, SKETCH_UNSUPPORTED },      { 4, 4, 64, SKETCH_DAMAGED },
-		{ 8, 4, 0, SKETCH_DAMAGED },	       { 8, 4, 2, SKETCH_DAMAGED },
-		{ 8, 4, 3, SKETCH_DAMAGED },	       { 8, 4, UINT32_MAX, SKETCH_DAMAGED },
-		{ 12, 4, 1, SKETCH_DAMAGED },	       { 16, 8, 0, SKETCH_DAMAGED },
-		{ 16, 8, 2, SKETCH_DAMAGED },	       { 16, 8, 4, SKETCH_DAMAGED },
+		{ 0, 4, 0, SKETCH_DAMAGED },
+		{ 0, 4, 1, SKETCH_DAMAGED },
+		{ 0, 4, 3, SKETCH_DAMAGED },
+		{ 0, 4, 65, SKETCH_DAMAGED },
+		{ 0, 4, UINT32_MAX, SKETCH_DAMAGED },
+		{ 4, 4, 0, SKETCH_UNSUPPORTED },
+		{ 4, 4, 16, SKETCH_UNSUPPORTED },
+		{ 4, 4, 64, SKETCH_DAMAGED },
+		{ 8, 4, 0, SKETCH_DAMAGED },
+		{ 8, 4, 2, SKETCH_DAMAGED },
+		{ 8, 4, 3, SKETCH_DAMAGED },
+		{ 8, 4, UINT32_MAX, SKETCH_DAMAGED },
+		{ 12, 4, 1, SKETCH_DAMAGED },
+		{ 16, 8, 0, SKETCH_DAMAGED },
+		{ 16, 8, 2, SKETCH_DAMAGED },
+		{ 16, 8, 4, SKETCH_DAMAGED },
 		{ 16, 8, UINT64_C(1) << 61, SKETCH_DAMAGED },
 		{ 16, 8, (UINT64_C(1) << 61) + 3, SKETCH_DAMAGED },
 		{ 16, 8, (UINT64_C(1) << 63) + 3, SKETCH_DAMAGED },
-		{ 16, 8, UINT64_MAX, SKETCH_DAMAGED }, { 24, 8, 0, SKETCH_DAMAGED },
-		{ 24, 8, 22, SKETCH_DAMAGED },	       { 24, 8, UINT64_MAX, SKETCH_DAMAGED },
-		{ 32, 8, 0, SKETCH_DAMAGED },	       { 32, 8, 22, SKETCH_DAMAGED },
-		{ 32, 8, UINT64_MAX, SKETCH_DAMAGED }, { 40, 8, 1, SKETCH_UNSUPPORTED },
-		{ 48, 8, 1, SKETCH_UNSUPPORTED },      { 56, 8, 0, SKETCH_DAMAGED },
-		{ 56, 8, 2, SKETCH_DAMAGED },	       { 56, 8, (1 << 24) + 1, SKETCH_DAMAGED },
-		{ 56, 8, UINT64_MAX, SKETCH_DAMAGED }, { 64, 8, 22, SKETCH_DAMAGED },
-		{ 64, 8, UINT64_MAX, SKETCH_DAMAGED }, { 72, 8, 1, SKETCH_DAMAGED },
+		{ 16, 8, UINT64_MAX, SKETCH_DAMAGED },
+		{ 24, 8, 0, SKETCH_DAMAGED },
+		{ 24, 8, 22, SKETCH_DAMAGED },
+		{ 24, 8, UINT64_MAX, SKETCH_DAMAGED },
+		{ 32, 8, 0, SKETCH_DAMAGED },
+		{ 32, 8, 22, SKETCH_DAMAGED },
+		{ 32, 8, UINT64_MAX, SKETCH_DAMAGED },
+		{ 40, 8, 1, SKETCH_UNSUPPORTED },
+		{ 48, 8, 1, SKETCH_UNSUPPORTED },
+		{ 56, 8, 0, SKETCH_DAMAGED },
+		{ 56, 8, 2, SKETCH_DAMAGED },
+		{ 56, 8, (1 << 24) + 1, SKETCH_DAMAGED },
+		{ 56, 8, UINT64_MAX, SKETCH_DAMAGED },
+		{ 64, 8, 22, SKETCH_DAMAGED },
+		{ 64, 8, UINT64_MAX, SKETCH_DAMAGED },
+		{ 72, 8, 1, SKETCH_DAMAGED },
 		{ 120, 8, UINT64_C(1) << 63, SKETCH_DAMAGED },
 	};
 
 	(void)unused;
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct bytes file = altered(FORMAT_TABLE, 0, cases[i].at, cases[i].bytes,
-					    cases[i].value);
+		struct bytes file =
+			altered(FORMAT_TABLE, 0, cases[i].at, cases[i].bytes, cases[i].value);
 
 		assert_refused(&file, cases[i].status);
 	}
@@ -1201,12 +1216,15 @@ static void read__tracked_key_out_of_range__is_refused(void **unused)
 		int bytes;
 		uint64_t value;
 	} cases[] = {
-		{ 0, 4, 0 },	      { 0, 4, 4097 },	    { 0, 4, UINT32_MAX },
-		{ 0, 4, UINT32_MAX - 6 }, { 4, 4, 1 },	    { 4, 4, 2 },
-		{ 8, 8, 0 },	      { 8, 8, 100 },	    { 8, 8, UINT64_MAX },
-		{ 16, 8, 0 },	      { 16, 8, UINT64_MAX }, { 24, 8, 5 },
-		{ 32, 8, 0 },	      { 32, 8, 22 },	    { 32, 8, UINT64_MAX },
-		{ 40, 8, 22 },	      { 40, 8, UINT64_MAX }, { 48, 8, UINT64_MAX },
+		{ 0, 4, 0 },           { 0, 4, 4097 },
+		{ 0, 4, UINT32_MAX },  { 0, 4, UINT32_MAX - 6 },
+		{ 4, 4, 1 },           { 4, 4, 2 },
+		{ 8, 8, 0 },           { 8, 8, 100 },
+		{ 8, 8, UINT64_MAX },  { 16, 8, 0 },
+		{ 16, 8, UINT64_MAX }, { 24, 8, 5 },
+		{ 32, 8, 0 },          { 32, 8, 22 },
+		{ 32, 8, UINT64_MAX }, { 40, 8, 22 },
+		{ 40, 8, UINT64_MAX }, { 48, 8, UINT64_MAX },
 	};
 
 	(void)unused;
@@ -1253,8 +1271,18 @@ static void read__sections_that_overlap_or_lack__is_refused(void **unused)
 	(void)unused;
 	for (size_t entry = 0; entry < 5; entry++) {
 		for (size_t i = 0; i < COUNT_OF(fields); i++) {
-			static const uint64_t values[] = { 0, 1, 2, 3, 4, 64, 320, 384, 448, 640,
-							   UINT64_MAX, UINT64_MAX - 63,
+			static const uint64_t values[] = { 0,
+							   1,
+							   2,
+							   3,
+							   4,
+							   64,
+							   320,
+							   384,
+							   448,
+							   640,
+							   UINT64_MAX,
+							   UINT64_MAX - 63,
 							   UINT64_C(1) << 63 };
 
 			for (size_t v = 0; v < COUNT_OF(values); v++) {
@@ -1280,8 +1308,8 @@ static void read__sections_that_overlap_or_lack__is_refused(void **unused)
 				      reference_crc32c(0, file.data + FORMAT_HEADER_BYTES,
 						       5 * FORMAT_ENTRY_BYTES));
 				put32(file.data + 124, reference_crc32c(0, file.data, 124));
-				assert_int_not_equal(SKETCH_OK, reread(&file, UINT64_MAX, &counts,
-								       &error));
+				assert_int_not_equal(SKETCH_OK,
+						     reread(&file, UINT64_MAX, &counts, &error));
 				assert_error(error.status, &error);
 				bytes_free(&file);
 			}
@@ -1329,8 +1357,8 @@ static void read__of_another_kind__says_so(void **unused)
 	(void)unused;
 	assert_int_equal(SKETCH_UNSUPPORTED, reread(&bytes, UINT64_MAX, &counts, &error));
 	assert_error(SKETCH_UNSUPPORTED, &error);
-	assert_int_equal(SKETCH_UNSUPPORTED, sketch_bloom_read(&other, fd, SKETCH_WRITABLE,
-							       UINT64_MAX, NULL, &error));
+	assert_int_equal(SKETCH_UNSUPPORTED,
+			 sketch_bloom_read(&other, fd, SKETCH_WRITABLE, UINT64_MAX, NULL, &error));
 	assert_error(SKETCH_UNSUPPORTED, &error);
 	close(fd);
 	bytes_free(&bytes);
@@ -1377,7 +1405,8 @@ int main(void)
 		cmocka_unit_test(union__with_one_that_tracks_none__bounds_hold),
 		cmocka_unit_test(add__while_all_keys_fit__is_exact),
 		cmocka_unit_test(query__excess_above_epsilon_n__is_rarer_than_delta),
-		cmocka_unit_test(top__any_stream__is_sorted_without_repeats_and_names_what_is_heavy),
+		cmocka_unit_test(
+			top__any_stream__is_sorted_without_repeats_and_names_what_is_heavy),
 		cmocka_unit_test(add__in_calls_of_any_length__gives_equal_files),
 		cmocka_unit_test(add__of_weight_0__counts_nothing),
 		cmocka_unit_test(add__late_rare_keys__bounds_show_what_they_inherit),

@@ -74,8 +74,8 @@ static void compare(const struct tracked *tracked, const struct model *model, ui
 
 /* One step of use: a known key counts on, an unknown one comes in or takes the place of
  * the least. */
-static void step(struct tracked *tracked, struct model *model, struct dice *dice,
-		 uint64_t numbers, enum spread spread)
+static void step(struct tracked *tracked, struct model *model, struct dice *dice, uint64_t numbers,
+		 enum spread spread)
 {
 	uint64_t number = dice_below(dice, numbers), weight = dice_below(dice, 20);
 	struct sketch_key key = key_of(&number, spread);
@@ -233,8 +233,7 @@ static void replace__by_keys_of_any_length__stores_what_is_kept(void **unused)
 		if (i == 0)
 			assert_true(tracked_insert(&tracked, &key, 1, 0));
 		else
-			assert_true(tracked_replace(&tracked, tracked_least(&tracked), &key, i,
-						    0));
+			assert_true(tracked_replace(&tracked, tracked_least(&tracked), &key, i, 0));
 		assert_int_equal(tracked_find(&tracked, &key), 0);
 		assert_int_equal(tracked.keys[0].stored_length, stored);
 		assert_int_equal(tracked.keys[0].length, lengths[i]);
