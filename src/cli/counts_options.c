@@ -31,7 +31,8 @@ enum {
 
 static const struct option_spec counts_specs[] = {
 	{ 'o', "output", "FILE", "save the sketch to FILE, replacing it as a whole" },
-	{ OPTION_APPEND, "append", "FILE", "add to the sketch in FILE; make it where it is absent" },
+	{ OPTION_APPEND, "append", "FILE",
+	  "add to the sketch in FILE; make it where it is absent" },
 	{ OPTION_QUERY, "query", "SKETCH", "ask a saved sketch (can be repeated: their sum)" },
 	{ OPTION_BOUNDS, "bounds", NULL, "print COUNT LOW HIGH KEY" },
 	{ 'W', "weight-field", "N", "add the number in field N, not 1" },
@@ -170,7 +171,7 @@ static bool plan(const struct counts_options *options, struct sketch_counts_para
 	params->d = options->depth > 0 ? (uint32_t)options->depth :
 		    options->delta > 0 ? other.d :
 					 COUNTS_DEPTH;
-	params->w = options->width > 0	 ? options->width :
+	params->w = options->width > 0   ? options->width :
 		    options->epsilon > 0 ? other.w :
 					   bits / 32 / params->d;
 	if (params->w > 0)
@@ -180,8 +181,7 @@ static bool plan(const struct counts_options *options, struct sketch_counts_para
 	return false;
 }
 
-struct sketch_counts *counts_make(const struct counts_options *options, bool fold,
-				  uint64_t tracked)
+struct sketch_counts *counts_make(const struct counts_options *options, bool fold, uint64_t tracked)
 {
 	struct sketch_identity identity = {
 		.family = SKETCH_FAMILY_MURMUR3,
@@ -340,8 +340,8 @@ static bool save_output(struct counts_target *target)
 {
 	struct sketch_error error;
 	bool standard = target->save == NULL;
-	enum sketch_status status = sketch_counts_write(
-		target->counts, standard ? STDOUT_FILENO : target->fd, &error);
+	enum sketch_status status =
+		sketch_counts_write(target->counts, standard ? STDOUT_FILENO : target->fd, &error);
 
 	if (status == SKETCH_OK && !standard) {
 		status = sketch_save_commit(target->save, &error);
@@ -390,9 +390,9 @@ bool counts_add_batch(struct sketch_counts *counts, const struct records_batch *
 	for (size_t i = 0; i < batch->count; i++) {
 		if (!(batch->keyed[i / 64] >> i % 64 & 1))
 			continue;
-		keys[kept] = (struct sketch_key){ batch->keys[i], batch->key_lengths[i],
-						  batch->hashes[i],
-						  weighted ? batch->weights[i] : 1 };
+		keys[kept] =
+			(struct sketch_key){ batch->keys[i], batch->key_lengths[i],
+					     batch->hashes[i], weighted ? batch->weights[i] : 1 };
 		places[kept++] = (uint8_t)i;
 	}
 	if (sketch_counts_add(counts, keys, kept, estimates == NULL ? NULL : of_keys, &done,

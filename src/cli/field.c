@@ -181,9 +181,8 @@ bool field_key(const struct field_split *split, const uint8_t *record, size_t re
 	const uint8_t *at = record, *end = record + record_length, *field;
 	struct key made = { .data = record,
 			    .scratch = scratch,
-			    .joint = split->delimiter == FIELD_BLANKS ?
-					     (uint8_t)' ' :
-					     (uint8_t)split->delimiter };
+			    .joint = split->delimiter == FIELD_BLANKS ? (uint8_t)' ' :
+									(uint8_t)split->delimiter };
 	uint64_t number = 0;
 	size_t field_length;
 

@@ -25,8 +25,8 @@ struct field_list {
 	size_t count;
 	struct field_range {
 		uint64_t first, last; /* last is UINT64_MAX where open */
-	} ranges[FIELD_MAX_RANGES]; /* ascending, disjoint, not adjacent */
-	uint64_t needed; /* the highest field named */
+	} ranges[FIELD_MAX_RANGES];   /* ascending, disjoint, not adjacent */
+	uint64_t needed;              /* the highest field named */
 };
 
 /* Reads a LIST, or fills *error and returns false. */
@@ -34,7 +34,7 @@ bool field_parse(const char *word, struct field_list *list, struct number_error 
 
 struct field_split {
 	struct field_list list;
-	int delimiter;     /* a byte, or FIELD_BLANKS */
+	int delimiter;      /* a byte, or FIELD_BLANKS */
 	bool newline_blank; /* a newline separates fields, too */
 };
 

@@ -83,8 +83,7 @@ static void warn_layer(const char *name, const struct sketch_params *params,
 
 	if (isfinite(state->distinct))
 		snprintf(held, sizeof held, "about %.0f keys", state->distinct);
-	message("%s%swarning: holds %s, made for %" PRIu64
-		"; false positives now %s, planned %s",
+	message("%s%swarning: holds %s, made for %" PRIu64 "; false positives now %s, planned %s",
 		name == NULL ? "" : name, name == NULL ? "" : ": ", held, params->n,
 		filter_print_rate(now, state->rate), filter_print_rate(asked, params->p));
 }
@@ -115,8 +114,7 @@ void filter_warn_past_capacity(const char *name, struct sketch_bloom *filter)
 		break;
 	case SKETCH_SINGLE:
 		if (sketch_bloom_records(filter) > params->n &&
-		    sketch_bloom_state(filter, 0, &state, NULL) == SKETCH_OK &&
-		    state.past_capacity)
+		    sketch_bloom_state(filter, 0, &state, NULL) == SKETCH_OK && state.past_capacity)
 			warn_layer(name, params, &state);
 		break;
 	case SKETCH_WINDOW:

@@ -11,8 +11,12 @@ bool json_is_utf8(const void *bytes, size_t length)
 	const uint8_t *at = bytes, *end = at + length;
 
 	while (at < end) {
-		size_t more = *at < 0x80 ? 0 : *at < 0xc2 ? 9 : *at < 0xe0 ? 1 : *at < 0xf0 ? 2 :
-			      *at < 0xf5 ? 3 : 9;
+		size_t more = *at < 0x80 ? 0 :
+			      *at < 0xc2 ? 9 :
+			      *at < 0xe0 ? 1 :
+			      *at < 0xf0 ? 2 :
+			      *at < 0xf5 ? 3 :
+					   9;
 
 		if (more > 3 || (size_t)(end - at) <= more)
 			return false;

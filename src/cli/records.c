@@ -134,12 +134,13 @@ struct records *records_open(const struct records_setup *setup)
 	r->setup = *setup;
 	r->fd = -1;
 	r->terminator = options->zero_terminated ? '\0' : '\n';
-	r->plain = !options->has_fields && !options->crlf && !setup->fold &&
-		   setup->weight_field == 0;
+	r->plain =
+		!options->has_fields && !options->crlf && !setup->fold && setup->weight_field == 0;
 	r->split = (struct field_split){ options->fields, options->delimiter,
 					 options->zero_terminated };
 	r->weights = r->split;
-	r->weights.list = (struct field_list){ 1, { { setup->weight_field, setup->weight_field } },
+	r->weights.list = (struct field_list){ 1,
+					       { { setup->weight_field, setup->weight_field } },
 					       setup->weight_field };
 	r->scan = scan_best();
 	if (options->has_fields && options->fields.count == 1 &&
@@ -391,8 +392,7 @@ static enum step refill(struct records *r)
 		if (!r->regular && !tick(r))
 			return STEP_FAILED;
 		/* A growing record is read in growing pieces, else in the usual ones. */
-		got = read(r->fd, r->end,
-			   (size_t)(r->base + r->size - r->end) - SCAN_PADDING);
+		got = read(r->fd, r->end, (size_t)(r->base + r->size - r->end) - SCAN_PADDING);
 		if (got > 0) {
 			r->end += got;
 			r->tally.bytes += (uint64_t)got;
@@ -553,7 +553,8 @@ static size_t take_records(struct records *r, struct records_batch *batch)
 
 	batch->starts[0] = r->begin;
 	batch->unterminated = false;
-	count = r->scan->records(&scan, RECORDS_BATCH, batch->starts, r->plain ? batch->hashes : NULL);
+	count = r->scan->records(&scan, RECORDS_BATCH, batch->starts,
+				 r->plain ? batch->hashes : NULL);
 	r->begin += batch->starts[count] - batch->starts[0];
 	r->searched += scan.from - r->searched;
 	if (count == 0 && r->ended && r->begin < r->end) {
@@ -561,8 +562,8 @@ static size_t take_records(struct records *r, struct records_batch *batch)
 		batch->unterminated = true;
 		batch->starts[1] = r->end;
 		if (r->plain)
-			batch->hashes[0] = murmur3_padded(
-				r->begin, (size_t)(r->end - r->begin), r->setup.seed);
+			batch->hashes[0] = murmur3_padded(r->begin, (size_t)(r->end - r->begin),
+							  r->setup.seed);
 		r->begin = r->searched = r->end;
 		count = 1;
 	}

@@ -67,12 +67,12 @@ struct records_setup {
 	char *const *names; /* operands; none stands for "-" */
 	size_t count;
 	uint32_t seed;
-	bool fold;       /* keys are folded (asked for, or as the filter says) */
-	bool keep_keys;  /* fill in batch->keys */
+	bool fold;             /* keys are folded (asked for, or as the filter says) */
+	bool keep_keys;        /* fill in batch->keys */
 	uint64_t weight_field; /* the field that holds the weight; 0: none does.  A record
 	                        * that lacks it has no key; a field that is no number
 	                        * from 0 to 2^64 - 1, nor "-" for 0, ends it all */
-	bool all_needed; /* an input that cannot be read ends it all; else it is
+	bool all_needed;       /* an input that cannot be read ends it all; else it is
 	                  * passed over, and records_trouble tells */
 	/* Called before a read that would block, so that output can be flushed; false
 	 * ends the reading.  May be NULL. */

@@ -59,23 +59,23 @@ static inline uint64_t sse2_mask(const uint8_t *bytes, uint8_t terminator)
 #include "scan_body.h"
 
 static inline __attribute__((target("avx2,bmi,popcnt"))) uint64_t avx2_mask(const uint8_t *bytes,
-								    uint8_t terminator)
+									    uint8_t terminator)
 {
 	const __m256i *parts = (const __m256i *)(const void *)bytes;
 	__m256i pattern = _mm256_set1_epi8((char)terminator);
 	__m256i low = _mm256_cmpeq_epi8(_mm256_loadu_si256(parts), pattern);
 	__m256i high = _mm256_cmpeq_epi8(_mm256_loadu_si256(parts + 1), pattern);
 
-	return (uint32_t)_mm256_movemask_epi8(low) |
-	       (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
+	return (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high)
+							     << 32;
 }
 
 #define SCAN(name) avx2_##name
 #define SCAN_TARGET __attribute__((target("avx2,bmi,popcnt")))
 #include "scan_body.h"
 
-static inline __attribute__((target("avx512bw,bmi,popcnt"))) uint64_t avx512_mask(const uint8_t *bytes,
-									uint8_t terminator)
+static inline __attribute__((target("avx512bw,bmi,popcnt"))) uint64_t
+avx512_mask(const uint8_t *bytes, uint8_t terminator)
 {
 	return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes),
 				      _mm512_set1_epi8((char)terminator));

@@ -30,8 +30,8 @@ SCAN(walk)(struct scan *scan, size_t limit, const uint8_t **starts, struct sketc
 			/* Here the record is in the nearest cache: a second pass over
 			 * the batch would cost more than the hash of a short key. */
 			if (hashes != NULL)
-				hashes[found] = murmur3_padded(start, (size_t)(stop - start),
-							       scan->seed);
+				hashes[found] =
+					murmur3_padded(start, (size_t)(stop - start), scan->seed);
 			start = stop + 1;
 			starts[++found] = start;
 			if (found == limit) {
@@ -68,9 +68,8 @@ static inline SCAN_TARGET size_t SCAN(stop)(const uint8_t *record, size_t length
 	return length;
 }
 
-static SCAN_TARGET bool SCAN(field_of_blanks)(const uint8_t *record, size_t length,
-					      uint64_t number, const uint8_t **field,
-					      size_t *field_length)
+static SCAN_TARGET bool SCAN(field_of_blanks)(const uint8_t *record, size_t length, uint64_t number,
+					      const uint8_t **field, size_t *field_length)
 {
 	uint64_t before = 1; /* whether the byte before is a blank: the record's edge is */
 

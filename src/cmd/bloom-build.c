@@ -29,7 +29,8 @@ struct build {
 
 static const struct option_spec build_specs[] = {
 	{ 'o', "output", "FILE", "write the filter to FILE, replacing it as a whole" },
-	{ OPTION_APPEND, "append", "FILE", "add to the filter in FILE; make it where it is absent" },
+	{ OPTION_APPEND, "append", "FILE",
+	  "add to the filter in FILE; make it where it is absent" },
 };
 
 static bool take_option(void *context, int letter, const char *value)

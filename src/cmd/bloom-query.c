@@ -187,7 +187,8 @@ static bool open_filters(struct run *run)
 		if (run->filters[i] == NULL)
 			return false;
 		if (run->query->records.fold && !folds(run->filters[i])) {
-			message("%s: --ignore-case contradicts the filter, whose keys were not folded",
+			message("%s: --ignore-case contradicts the filter, whose keys were not "
+				"folded",
 				message_input_name(names->items[i]));
 			return false;
 		}
@@ -239,8 +240,7 @@ static const struct sketch_hash *hashes_for(const struct run *run,
 }
 
 /* Asks every filter: found gets a bit for each record whose key is in any. */
-static bool ask(struct run *run, const struct records_batch *batch,
-		uint64_t found[PASS_WORDS])
+static bool ask(struct run *run, const struct records_batch *batch, uint64_t found[PASS_WORDS])
 {
 	struct sketch_hash own[RECORDS_BATCH] = { 0 };
 	uint64_t in[PASS_WORDS] = { 0 };

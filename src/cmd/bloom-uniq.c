@@ -39,7 +39,8 @@ struct uniq {
 /* ------------------------------------------------------------- command line */
 
 static const struct option_spec uniq_specs[] = {
-	{ OPTION_STATE, "state", "FILE", "remember across runs in FILE; make it where it is absent" },
+	{ OPTION_STATE, "state", "FILE",
+	  "remember across runs in FILE; make it where it is absent" },
 	{ OPTION_DUPLICATES, "duplicates", "FILE", "write the records held back to FILE" },
 	{ OPTION_WINDOW, "window", "N|DURATION",
 	  "remember a key for one to two windows only (1M records; 24h)" },
@@ -195,7 +196,8 @@ static void start_clock(struct run *run)
 	struct sketch_window window;
 	uint64_t now = wall_clock(), clock = system_clock(), elapsed;
 
-	if (!sketch_window_get(run->kept.filter, &window) || window.unit != SKETCH_WINDOW_NANOSECONDS)
+	if (!sketch_window_get(run->kept.filter, &window) ||
+	    window.unit != SKETCH_WINDOW_NANOSECONDS)
 		return;
 	elapsed = now - (uint64_t)window.landmark;
 	if ((int64_t)elapsed < 0 || elapsed < window.stamp * window.span)
@@ -324,8 +326,7 @@ static bool take_batch(struct run *run, struct records_batch *batch)
 		run->passed += (uint64_t)__builtin_popcountll(fresh[w]);
 		run->held += (uint64_t)__builtin_popcountll(seen[w]);
 	}
-	if (run->held_out != NULL &&
-	    !pass_selected(run->held_out, batch, seen, terminator(run)))
+	if (run->held_out != NULL && !pass_selected(run->held_out, batch, seen, terminator(run)))
 		return false;
 	return pass_selected(run->out, batch, fresh, terminator(run));
 }
@@ -528,8 +529,8 @@ static bool stream(struct run *run)
 static void print_stats(struct run *run)
 {
 	if (!in_window(run))
-		run->expected_loss = loss_since(run->kept.filter, run->layers_before, run->keys_before,
-						(double)run->passed);
+		run->expected_loss = loss_since(run->kept.filter, run->layers_before,
+						run->keys_before, (double)run->passed);
 	records_print_tally(run->records);
 	message("%" PRIu64 " passed, %" PRIu64 " held back, of these %.3g expected to be wrongly",
 		run->passed, run->held, run->expected_loss);

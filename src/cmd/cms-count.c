@@ -35,7 +35,8 @@ struct count {
 static const struct option_spec count_specs[] = {
 	{ OPTION_AT_MOST, "at-most", "N", "pass on a record until its count exceeds N" },
 	{ OPTION_AT_LEAST, "at-least", "N", "pass on a record once its count reaches N" },
-	{ OPTION_ANNOTATE, "annotate", NULL, "print the count and a tab before each record passed" },
+	{ OPTION_ANNOTATE, "annotate", NULL,
+	  "print the count and a tab before each record passed" },
 	{ 'e', "key", "KEY", "with --query: ask for KEY (can be repeated)" },
 	{ OPTION_PLAIN, "plain", NULL, "a linear sketch without tracked keys" },
 };

@@ -173,8 +173,8 @@ static void print_plain(const struct table *table, const struct sketch_heavy *on
 	if (table->top->pad)
 		output_text(table->out, "%7" PRIu64 " ", one->bounds.high);
 	else if (table->top->counts.bounds)
-		output_text(table->out, "%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t",
-			    one->bounds.high, one->bounds.low, one->bounds.high);
+		output_text(table->out, "%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t", one->bounds.high,
+			    one->bounds.low, one->bounds.high);
 	else
 		output_text(table->out, "%" PRIu64 "\t", one->bounds.high);
 	print_key(table, one);
@@ -193,8 +193,8 @@ static void print_pretty(const struct table *table, const struct sketch_heavy *o
 	output_text(table->out, "%15s", count);
 	if (table->top->counts.bounds)
 		output_text(table->out, " %15s", number_grouped(low, one->bounds.low));
-	message_escape(shown, room < sizeof shown ? room : sizeof shown,
-		       (const char *)one->data, one->stored);
+	message_escape(shown, room < sizeof shown ? room : sizeof shown, (const char *)one->data,
+		       one->stored);
 	output_text(table->out, "  %5.1f %%  %-10.*s  %s\n",
 		    100 * share_of(table, one->bounds.high), marks, bar, shown);
 }
@@ -225,8 +225,7 @@ static int terminal_columns(void)
 }
 
 /* Prints the heaviest of a sketch. */
-static bool print_top(const struct top *top, struct output *out,
-		      const struct sketch_counts *counts)
+static bool print_top(const struct top *top, struct output *out, const struct sketch_counts *counts)
 {
 	size_t room = (size_t)top->k;
 	struct sketch_heavy *heavy = calloc(room + 1, sizeof *heavy);

@@ -187,7 +187,7 @@ static void print_arrangement(struct facts *facts, const struct sketch_bloom *fi
 	bool has = sketch_window_get(filter, &window);
 
 	facts_word(facts, "arrangement",
-		   has                                                                  ? "window" :
+		   has                                                         ? "window" :
 		   sketch_bloom_identity(filter)->arrangement == SKETCH_LADDER ? "ladder" :
 										 "single");
 	if (!has) {

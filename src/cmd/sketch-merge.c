@@ -78,8 +78,9 @@ static enum option_outcome parse_args(struct merge *merge, int argc, char **argv
 		return OPTION_BAD;
 	}
 	if (merge->output == NULL && isatty(STDOUT_FILENO)) {
-		option_complain("a sketch is binary and standard output is a terminal: use -o FILE, "
-				"or a pipe");
+		option_complain(
+			"a sketch is binary and standard output is a terminal: use -o FILE, "
+			"or a pipe");
 		return OPTION_BAD;
 	}
 	return OPTION_RUN;
@@ -192,8 +193,7 @@ static bool merge_filters(const struct merge *merge, struct sketch_file *first)
 		filter_warn_past_capacity(merge->output, whole);
 	if (good && merge->stats) {
 		message("%zu file%s, %" PRIu64 " records", merge->input_count,
-			merge->input_count == 1 ? "" : "s",
-			sketch_bloom_records(whole));
+			merge->input_count == 1 ? "" : "s", sketch_bloom_records(whole));
 		filter_print_state(whole);
 	}
 	sketch_bloom_free(whole);
@@ -210,8 +210,7 @@ static bool merge_counts(const struct merge *merge, struct sketch_file *first)
 	good = good && save(merge, write_counts, whole);
 	if (good && merge->stats) {
 		message("%zu file%s, %" PRIu64 " records", merge->input_count,
-			merge->input_count == 1 ? "" : "s",
-			sketch_counts_records(whole));
+			merge->input_count == 1 ? "" : "s", sketch_counts_records(whole));
 		counts_print_state(whole);
 	}
 	sketch_counts_free(whole);

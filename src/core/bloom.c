@@ -64,8 +64,8 @@ struct sketch_bloom *bloom_frame(const struct sketch_identity *identity,
 	return filter;
 }
 
-static enum sketch_status check_identity(const struct sketch_identity *identity,
-					 size_t layer_count, struct sketch_error *error)
+static enum sketch_status check_identity(const struct sketch_identity *identity, size_t layer_count,
+					 struct sketch_error *error)
 {
 	if (identity->family != SKETCH_FAMILY_MURMUR3)
 		return error_set(error, SKETCH_RANGE, "hash family %" PRIu32 " is unknown",
@@ -122,8 +122,7 @@ enum sketch_status bloom_make(struct sketch_bloom **filter, const struct sketch_
 	bytes = params_payload(layers, layer_count);
 	if (bytes > budget || bytes > SIZE_MAX / 2)
 		return error_set(error, SKETCH_NO_MEMORY,
-				 "needs %" PRIu64 " bytes of memory, and %" PRIu64
-				 " are to be had",
+				 "needs %" PRIu64 " bytes of memory, and %" PRIu64 " are to be had",
 				 bytes, budget);
 	made = bloom_frame(identity, layers, layer_count);
 	if (made == NULL)
@@ -246,12 +245,13 @@ static enum sketch_status verify_touched(struct layer *layer, size_t index,
 	for (size_t i = 0; i < count; i++) {
 		for (uint32_t j = 0; j < probes; j++) {
 			uint64_t u = positions_u(hashes[i], j);
-			uint64_t bit = blocked ? (j * layer->lines +
-						  positions_below(u, layer->lines)) *
-							 SKETCH_BLOCK_BITS :
-						 positions_below(u, params->m);
-			enum sketch_status status = layer_verify_chunk(
-				layer, index, bit / 8 / FORMAT_CHUNK_BYTES, error);
+			uint64_t bit =
+				blocked ? (j * layer->lines + positions_below(u, layer->lines)) *
+						  SKETCH_BLOCK_BITS :
+					  positions_below(u, params->m);
+			enum sketch_status status =
+				layer_verify_chunk(layer, index, bit / 8 / FORMAT_CHUNK_BYTES,
+						   error);
 
 			if (status != SKETCH_OK)
 				return status;
@@ -296,8 +296,8 @@ enum sketch_status sketch_bloom_test(struct sketch_bloom *filter, const struct s
 			struct layer *layer = &filter->layers[i];
 
 			if (layer->unverified > 0) {
-				enum sketch_status status = verify_touched(layer, i, hashes + done,
-									   batch, error);
+				enum sketch_status status =
+					verify_touched(layer, i, hashes + done, batch, error);
 				if (status != SKETCH_OK)
 					return status;
 			}
@@ -348,8 +348,7 @@ static enum sketch_status compare_params(const struct sketch_params *p,
 }
 
 enum sketch_status sketch_bloom_compatible(const struct sketch_bloom *a,
-					   const struct sketch_bloom *b,
-					   struct sketch_error *error)
+					   const struct sketch_bloom *b, struct sketch_error *error)
 {
 	static const char *const arrangements[] = { "one filter of fixed size", "a growing one",
 						    "one with a window" };
@@ -480,8 +479,7 @@ static double blocked_rate(const struct layer *layer, uint64_t *ones)
 }
 
 enum sketch_status sketch_bloom_state(struct sketch_bloom *filter, size_t layer,
-				      struct sketch_bloom_state *state,
-				      struct sketch_error *error)
+				      struct sketch_bloom_state *state, struct sketch_error *error)
 {
 	struct layer *l = &filter->layers[layer];
 	const struct sketch_params *params = &l->params;

@@ -17,8 +17,8 @@ struct layer {
 	struct sketch_params params;
 	uint64_t records, stamp; /* of a generation; else 0 */
 	uint8_t *bits;
-	uint64_t bytes;   /* m / 8 */
-	uint64_t lines;   /* blocked: lines in each of the g segments */
+	uint64_t bytes;    /* m / 8 */
+	uint64_t lines;    /* blocked: lines in each of the g segments */
 	uint32_t per_line; /* blocked: k / g */
 	const struct kernel *kernel;
 	struct region own; /* where bits are not part of an image */
@@ -48,13 +48,12 @@ enum kernel_machine kernel_best(void);
 
 /* The kernel for a layer on at most that machine; every machine sets and finds
  * the same bits. */
-const struct kernel *kernel_choose(const struct sketch_params *params,
-				   enum kernel_machine machine);
+const struct kernel *kernel_choose(const struct sketch_params *params, enum kernel_machine machine);
 
 struct sketch_bloom {
 	struct sketch_identity identity;
 	uint64_t records;
-	uint64_t budget; /* bytes that all layers may take */
+	uint64_t budget;             /* bytes that all layers may take */
 	struct sketch_window window; /* where the arrangement is one; stamp and records
 	                              * of each generation are in its layer */
 	bool writable;

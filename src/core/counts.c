@@ -206,7 +206,7 @@ static inline uint64_t cell_of(const struct sketch_counts *counts, struct sketch
 }
 
 static inline void find_cells(const struct sketch_counts *counts, struct sketch_hash hash,
-		       uint64_t *cells)
+			      uint64_t *cells)
 {
 	uint32_t row = 0;
 
@@ -252,8 +252,8 @@ static bool make_wide_enough(struct sketch_counts *counts, uint64_t value)
 
 /* Adds a weight to a key's cells; *estimate is what the least of them was before
  * and becomes what it is now. */
-static inline bool add_to_cells(struct sketch_counts *counts, const uint64_t *cells, uint64_t weight,
-			 uint64_t *estimate)
+static inline bool add_to_cells(struct sketch_counts *counts, const uint64_t *cells,
+				uint64_t weight, uint64_t *estimate)
 {
 	uint64_t target = *estimate + weight, most = target;
 
@@ -368,8 +368,8 @@ static enum sketch_status add_batch(struct sketch_counts *counts, const struct s
 				find_cells(counts, keys[i].hash, &cells[i * d]);
 		}
 		if (!add_one(counts, &keys[i], places[i], &cells[i * d], &estimate))
-			return error_set(error, SKETCH_NO_MEMORY,
-					 "out of memory for %s", "wider cells or a longer key");
+			return error_set(error, SKETCH_NO_MEMORY, "out of memory for %s",
+					 "wider cells or a longer key");
 		changed = changed || (places[i] == TRACKED_NONE && tracked->capacity > 0);
 		counts->total = total;
 		if (estimates != NULL)
@@ -621,8 +621,7 @@ static enum sketch_status sum_of(struct sketch_counts **sum, const struct sketch
 				 const struct sketch_counts *b, struct sketch_error *error)
 {
 	struct sketch_counts_params params = a->params;
-	struct tracked_key *list =
-		malloc((a->tracked.used + b->tracked.used + 1) * sizeof *list);
+	struct tracked_key *list = malloc((a->tracked.used + b->tracked.used + 1) * sizeof *list);
 	struct sketch_counts *made = NULL;
 	enum sketch_status status;
 	size_t used = 0;
@@ -651,8 +650,7 @@ static enum sketch_status sum_of(struct sketch_counts **sum, const struct sketch
 	return status;
 }
 
-enum sketch_status sketch_counts_union(struct sketch_counts *into,
-				       const struct sketch_counts *from,
+enum sketch_status sketch_counts_union(struct sketch_counts *into, const struct sketch_counts *from,
 				       struct sketch_error *error)
 {
 	enum sketch_status status = sketch_counts_compatible(into, from, error);

@@ -10,8 +10,8 @@ struct sketch_counts {
 	struct sketch_identity identity;
 	struct sketch_counts_params params;
 	uint64_t records, total, in_table, budget;
-	uint64_t floor; /* from a union: no key that is not tracked counted more then */
-	bool wide;      /* cells of 64 bits */
+	uint64_t floor;      /* from a union: no key that is not tracked counted more then */
+	bool wide;           /* cells of 64 bits */
 	struct region cells; /* row by row, little-endian */
 	struct tracked tracked;
 };

@@ -20,7 +20,7 @@
 
 #include "endian.h"
 
-#define CRC_BIT(index, bit, constant) (((index) >> (bit) & 1) ? UINT32_C(constant) : 0)
+#define CRC_BIT(index, bit, constant) (((index) >> (bit)&1) ? UINT32_C(constant) : 0)
 #define CRC_ENTRY(i, c0, c1, c2, c3, c4, c5, c6, c7)                                               \
 	(CRC_BIT(i, 0, c0) ^ CRC_BIT(i, 1, c1) ^ CRC_BIT(i, 2, c2) ^ CRC_BIT(i, 3, c3) ^           \
 	 CRC_BIT(i, 4, c4) ^ CRC_BIT(i, 5, c5) ^ CRC_BIT(i, 6, c6) ^ CRC_BIT(i, 7, c7))

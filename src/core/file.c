@@ -94,8 +94,7 @@ static enum sketch_status load(struct region *region, int fd, const uint8_t *sta
 
 	if (declared > budget || declared > SIZE_MAX / 4)
 		return error_set(error, SKETCH_NO_MEMORY,
-				 "needs %" PRIu64 " bytes of memory, and %" PRIu64
-				 " are to be had",
+				 "needs %" PRIu64 " bytes of memory, and %" PRIu64 " are to be had",
 				 declared, budget);
 	if (known || declared < first)
 		first = (size_t)declared;
@@ -192,7 +191,7 @@ enum sketch_status file_expect_kind(const struct sketch_file *file, enum sketch_
 /* ------------------------------------------------------------------ writing */
 
 enum sketch_status file_write(int fd, const uint8_t *bytes, uint64_t length,
-				      struct sketch_error *error)
+			      struct sketch_error *error)
 {
 	while (length > 0) {
 		size_t most = (size_t)1 << 30;
@@ -207,7 +206,6 @@ enum sketch_status file_write(int fd, const uint8_t *bytes, uint64_t length,
 	}
 	return SKETCH_OK;
 }
-
 
 /* ------------------------------------------------------------------- chunks */
 

@@ -41,9 +41,8 @@ static enum sketch_status refuse_foreign(const uint8_t *bytes, size_t length,
 	if (length == 0)
 		what = "empty, not a sketch file";
 	else if (length < sizeof format_magic && memcmp(bytes, format_magic, length) == 0)
-		return error_set(error, SKETCH_TRUNCATED,
-				 "truncated: %zu of the header's %u bytes", length,
-				 FORMAT_HEADER_BYTES);
+		return error_set(error, SKETCH_TRUNCATED, "truncated: %zu of the header's %u bytes",
+				 length, FORMAT_HEADER_BYTES);
 	else if (length >= 4 && memcmp(bytes + 1, format_magic + 1, 3) == 0)
 		what = "a sketch file damaged by a transfer in text mode: copy it again as binary";
 	else if (length >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)
@@ -65,8 +64,8 @@ static enum sketch_status refuse_field(const char *name, uint64_t found, const c
 				 "damaged: header checksum is wrong; %s is %" PRIu64
 				 ", supported: %s",
 				 name, found, supported);
-	return error_set(error, SKETCH_UNSUPPORTED, "%s %" PRIu64 " is not supported (this reads %s)",
-			 name, found, supported);
+	return error_set(error, SKETCH_UNSUPPORTED,
+			 "%s %" PRIu64 " is not supported (this reads %s)", name, found, supported);
 }
 
 static enum sketch_status check_header(const uint8_t *bytes, const struct format_header *header,
@@ -109,8 +108,7 @@ static enum sketch_status check_header(const uint8_t *bytes, const struct format
 }
 
 enum sketch_status format_decode_header(const uint8_t *bytes, size_t length,
-					struct format_header *header,
-					struct sketch_file_info *info,
+					struct format_header *header, struct sketch_file_info *info,
 					struct sketch_error *error)
 {
 	struct format_header h;
@@ -121,9 +119,8 @@ enum sketch_status format_decode_header(const uint8_t *bytes, size_t length,
 	if (length >= 12 && load_u32(bytes + 8) != FORMAT_VERSION)
 		return refuse_field("format version", load_u32(bytes + 8), "1", true, error);
 	if (length < FORMAT_HEADER_BYTES)
-		return error_set(error, SKETCH_TRUNCATED,
-				 "truncated: %zu of the header's %u bytes", length,
-				 FORMAT_HEADER_BYTES);
+		return error_set(error, SKETCH_TRUNCATED, "truncated: %zu of the header's %u bytes",
+				 length, FORMAT_HEADER_BYTES);
 	h.version = load_u32(bytes + 8);
 	h.kind = load_u32(bytes + 12);
 	h.must_understand = load_u32(bytes + 16);
@@ -171,10 +168,11 @@ static enum sketch_status check_section(const struct format_section *section, ui
 {
 	if (section->offset != format_align(previous_end) || section->offset > file_length ||
 	    section->length > file_length - section->offset)
-		return error_set(error, SKETCH_DAMAGED,
-				 "damaged: section at %" PRIu64 ", %" PRIu64
-				 " bytes, does not follow the one before within the file's %" PRIu64,
-				 section->offset, section->length, file_length);
+		return error_set(
+			error, SKETCH_DAMAGED,
+			"damaged: section at %" PRIu64 ", %" PRIu64
+			" bytes, does not follow the one before within the file's %" PRIu64,
+			section->offset, section->length, file_length);
 	if (!all_zero(bytes + previous_end, section->offset - previous_end))
 		return error_set(error, SKETCH_DAMAGED,
 				 "damaged: bytes between the sections are not 0");
@@ -182,8 +180,7 @@ static enum sketch_status check_section(const struct format_section *section, ui
 }
 
 enum sketch_status format_decode_table(const uint8_t *bytes, const struct format_header *header,
-				       struct format_section *sections,
-				       struct sketch_error *error)
+				       struct format_section *sections, struct sketch_error *error)
 {
 	const uint8_t *entry = bytes + FORMAT_HEADER_BYTES;
 	uint64_t table_length = (uint64_t)header->sections * FORMAT_ENTRY_BYTES;
@@ -243,7 +240,8 @@ enum sketch_status format_decode_layer(const uint8_t *bytes, bool in_window,
 
 	if (layout != SKETCH_CLASSIC && layout != SKETCH_BLOCKED)
 		return error_set(error, SKETCH_UNSUPPORTED,
-				 "layout %" PRIu32 " is not supported (this reads 1 and 2)", layout);
+				 "layout %" PRIu32 " is not supported (this reads 1 and 2)",
+				 layout);
 	p.layout = (enum sketch_layout)layout;
 	p.k = load_u32(bytes + 4);
 	p.g = load_u32(bytes + 8);
@@ -279,8 +277,7 @@ void format_encode_layer(uint8_t *bytes, const struct format_layer *layer)
 /* ------------------------------------------------------------------ window */
 
 enum sketch_status format_decode_window(const uint8_t *bytes, size_t layers,
-					struct sketch_window *window,
-					struct sketch_error *error)
+					struct sketch_window *window, struct sketch_error *error)
 {
 	uint32_t unit = load_u32(bytes), generations = load_u32(bytes + 4);
 	uint64_t span = load_u64(bytes + 8), landmark = load_u64(bytes + 16);

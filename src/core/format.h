@@ -175,8 +175,7 @@ uint32_t format_header_sum(const uint8_t *bytes);
  * failure that says so) and checks all that can be checked without the rest.
  * `info` may be NULL; it is filled once version, kind and length are known. */
 enum sketch_status format_decode_header(const uint8_t *bytes, size_t length,
-					struct format_header *header,
-					struct sketch_file_info *info,
+					struct format_header *header, struct sketch_file_info *info,
 					struct sketch_error *error);
 
 /* Reads the table behind a header, checks the order and bounds of the sections
@@ -184,8 +183,7 @@ enum sketch_status format_decode_header(const uint8_t *bytes, size_t length,
  * the whole file, header->length bytes; `sections` has room for
  * header->sections. */
 enum sketch_status format_decode_table(const uint8_t *bytes, const struct format_header *header,
-				       struct format_section *sections,
-				       struct sketch_error *error);
+				       struct format_section *sections, struct sketch_error *error);
 
 /* What a LAYER section says. */
 struct format_layer {
@@ -200,8 +198,7 @@ enum sketch_status format_decode_layer(const uint8_t *bytes, bool in_window,
 /* Reads a WINDOW section for a filter of so many layers; window->records is left
  * as it is. */
 enum sketch_status format_decode_window(const uint8_t *bytes, size_t layers,
-					struct sketch_window *window,
-					struct sketch_error *error);
+					struct sketch_window *window, struct sketch_error *error);
 
 void format_encode_header(uint8_t *bytes, const struct format_header *header);
 void format_encode_section(uint8_t *bytes, const struct format_section *section);

@@ -64,24 +64,25 @@ static enum sketch_status sort_sections(struct parts *parts, const struct format
 	while (layers < count && sections[layers].type == FORMAT_LAYER)
 		layers++;
 	if (layers < 1 || layers > SKETCH_MAX_LAYERS)
-		return error_set(error, SKETCH_DAMAGED, "damaged: %zu layers (1 to %d are possible)",
-				 layers, SKETCH_MAX_LAYERS);
+		return error_set(error, SKETCH_DAMAGED,
+				 "damaged: %zu layers (1 to %d are possible)", layers,
+				 SKETCH_MAX_LAYERS);
 	needed = 3 * layers + has_window;
 	for (size_t i = 0; i < count; i++) {
 		const struct format_section *section = &sections[i];
 		struct format_section expected = expected_section(i, layers, has_window);
 
-		if (i < needed ? section->type != expected.type ||
-					 section->index != expected.index :
-				 section->type < FORMAT_TYPE_IGNORABLE)
+		if (i < needed ?
+			    section->type != expected.type || section->index != expected.index :
+			    section->type < FORMAT_TYPE_IGNORABLE)
 			return refuse_section(section, error);
 	}
 	if (count < needed)
 		return error_set(error, SKETCH_DAMAGED,
 				 "damaged: %zu layers, and a section is missing", layers);
-	*parts = (struct parts){ layers, sections, sections + layers,
-				 sections + layers + has_window,
-				 sections + 2 * layers + has_window };
+	*parts =
+		(struct parts){ layers, sections, sections + layers, sections + layers + has_window,
+				sections + 2 * layers + has_window };
 	return SKETCH_OK;
 }
 
@@ -101,7 +102,8 @@ static enum sketch_status check_layer(const uint8_t *image, const struct parts *
 	status = format_decode_layer(image + layer->offset, in_window, decoded, error);
 	if (status != SKETCH_OK)
 		return status;
-	if (bits->length != decoded->params.m / 8 || sums->length != 4 * format_chunks(bits->length))
+	if (bits->length != decoded->params.m / 8 ||
+	    sums->length != 4 * format_chunks(bits->length))
 		return error_set(error, SKETCH_DAMAGED,
 				 "damaged: layer %zu of %" PRIu64 " bits has %" PRIu64
 				 " bytes of bits, %" PRIu64 " of checksums",

@@ -41,9 +41,9 @@ static inline __attribute__((always_inline)) void walk_prefetch(const uint8_t *l
 
 /* ----------------------------------------------------------------- classic */
 
-static inline __attribute__((always_inline)) uint64_t
-classic_walk(const struct layer *layer, const struct sketch_hash *hashes, size_t count,
-	     enum walk walk)
+static inline __attribute__((always_inline)) uint64_t classic_walk(const struct layer *layer,
+								   const struct sketch_hash *hashes,
+								   size_t count, enum walk walk)
 {
 	uint64_t positions[2 * WALK_LINES], verdict = 0;
 	uint32_t k = layer->params.k;
@@ -112,8 +112,7 @@ static inline bool free_line(uint8_t *line, const uint64_t mask[8], enum walk wa
 }
 
 static inline __attribute__((always_inline)) uint64_t
-free_walk(const struct layer *layer, const struct sketch_hash *hashes, size_t count,
-	  enum walk walk)
+free_walk(const struct layer *layer, const struct sketch_hash *hashes, size_t count, enum walk walk)
 {
 	uint8_t *lines[WALK_LINES];
 	uint32_t g = layer->params.g;
@@ -209,8 +208,8 @@ static inline void portable_words_put(uint8_t *line, uint64_t v)
 /* The bits that v chooses in words 0..3 (half 0) or 4..7 (half 1). */
 static inline TARGET_AVX2 __m256i avx2_words_mask(uint64_t v, int half)
 {
-	__m256i shifts = half == 0 ? _mm256_setr_epi64x(0, 6, 12, 18) :
-				     _mm256_setr_epi64x(24, 30, 36, 42);
+	__m256i shifts =
+		half == 0 ? _mm256_setr_epi64x(0, 6, 12, 18) : _mm256_setr_epi64x(24, 30, 36, 42);
 	__m256i fields = _mm256_srlv_epi64(_mm256_set1_epi64x((long long)v), shifts);
 
 	fields = _mm256_and_si256(fields, _mm256_set1_epi64x(63));

@@ -42,9 +42,8 @@ WORDS(walk)(const struct layer *layer, const struct sketch_hash *hashes, size_t 
 }
 
 /* One and two lines a key are what nearly every filter has: unrolled. */
-static inline __attribute__((always_inline)) WORDS_TARGET uint64_t
-WORDS(steps)(const struct layer *layer, const struct sketch_hash *hashes, size_t count,
-	     enum walk walk)
+static inline __attribute__((always_inline)) WORDS_TARGET uint64_t WORDS(steps)(
+	const struct layer *layer, const struct sketch_hash *hashes, size_t count, enum walk walk)
 {
 	uint32_t g = layer->params.g;
 	size_t step = WALK_LINES / g;

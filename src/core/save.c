@@ -214,9 +214,9 @@ struct sketch_save {
 	struct place place;
 	char temporary[NAME_MAX + 1]; /* "" while it has no name */
 	int fd;
-	bool direct;      /* the target is no regular file: written to as it is */
-	bool had_old;     /* there is a file to be replaced, */
-	struct stat old;  /* whose mode and owner are kept */
+	bool direct;     /* the target is no regular file: written to as it is */
+	bool had_old;    /* there is a file to be replaced, */
+	struct stat old; /* whose mode and owner are kept */
 };
 
 static enum sketch_status save_free(struct sketch_save *save, enum sketch_status status)
@@ -325,7 +325,7 @@ static bool take_over_mode(const struct sketch_save *save)
 	if ((st.st_uid != save->old.st_uid || st.st_gid != save->old.st_gid) &&
 	    fchown(save->fd, save->old.st_uid, save->old.st_gid) != 0 &&
 	    fchown(save->fd, (uid_t)-1, save->old.st_gid) != 0)
-		mode &= (mode_t)~(S_ISUID | S_ISGID | S_IRWXG);
+		mode &= (mode_t) ~(S_ISUID | S_ISGID | S_IRWXG);
 	return fchmod(save->fd, mode) == 0;
 }
 

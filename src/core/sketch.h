@@ -73,8 +73,7 @@ struct sketch_hash {
  * 32-bit seed: the same two numbers on every machine, byte order and
  * alignment.  `data` may be NULL where length is 0.  No defence against people
  * who choose their keys: collisions are known that hold under every seed. */
-struct sketch_hash sketch_murmur3_x64_128(const void *data, size_t length,
-					  uint32_t seed);
+struct sketch_hash sketch_murmur3_x64_128(const void *data, size_t length, uint32_t seed);
 
 /* CRC-32C (Castagnoli; polynomial 0x1EDC6F41 reflected, initial value and final
  * xor 0xFFFFFFFF) of `length` bytes, continuing from `crc`, which is 0 for the
@@ -91,8 +90,8 @@ enum sketch_layout {
 #define SKETCH_MAX_HASHES 255
 #define SKETCH_MAX_LAYERS 64
 #define SKETCH_MAX_BITS ((uint64_t)INT64_MAX) /* m is below 2^63 */
-#define SKETCH_CLASSIC_UNIT 64  /* a classic m is a multiple of this */
-#define SKETCH_BLOCK_BITS 512   /* a blocked m is a multiple of g times this */
+#define SKETCH_CLASSIC_UNIT 64                /* a classic m is a multiple of this */
+#define SKETCH_BLOCK_BITS 512                 /* a blocked m is a multiple of g times this */
 
 /* The parameters of one layer of a filter: everything that decides which bits
  * a key sets, and what was promised. */
@@ -151,8 +150,7 @@ struct sketch_request {
  * some percent, which was the price of fewer cache misses.
  *
  * In "n m p" the least k goes with the least g that keeps p. */
-enum sketch_status sketch_plan(const struct sketch_request *request,
-			       struct sketch_params *params,
+enum sketch_status sketch_plan(const struct sketch_request *request, struct sketch_params *params,
 			       struct sketch_error *error);
 
 /* An upper bound on the expected rate of false positives after `keys` distinct
@@ -215,17 +213,15 @@ struct sketch_bloom;
  * memory is taken.  1 <= layers <= SKETCH_MAX_LAYERS. */
 enum sketch_status sketch_bloom_new(struct sketch_bloom **filter,
 				    const struct sketch_identity *identity,
-				    const struct sketch_params *layers,
-				    size_t layer_count, uint64_t budget,
-				    struct sketch_error *error);
+				    const struct sketch_params *layers, size_t layer_count,
+				    uint64_t budget, struct sketch_error *error);
 
 /* Frees the filter and what it maps; NULL is allowed. */
 void sketch_bloom_free(struct sketch_bloom *filter);
 
 const struct sketch_identity *sketch_bloom_identity(const struct sketch_bloom *filter);
 size_t sketch_bloom_layers(const struct sketch_bloom *filter);
-const struct sketch_params *sketch_bloom_params(const struct sketch_bloom *filter,
-						size_t layer);
+const struct sketch_params *sketch_bloom_params(const struct sketch_bloom *filter, size_t layer);
 
 /* Records read into the filter, repeats included: a note kept in the file; the
  * library never changes it by itself but adds it up in sketch_bloom_union. */
@@ -234,28 +230,24 @@ void sketch_bloom_set_records(struct sketch_bloom *filter, uint64_t records);
 
 /* Adds `count` keys, given by their hashes, to the last layer.  The filter must
  * be writable: made by sketch_bloom_new or read with SKETCH_WRITABLE. */
-void sketch_bloom_add(struct sketch_bloom *filter, const struct sketch_hash *hashes,
-		      size_t count);
+void sketch_bloom_add(struct sketch_bloom *filter, const struct sketch_hash *hashes, size_t count);
 
 /* Which of `count` keys may be in any layer?  Bit i % 64 of found[i / 64] is 1
  * where key i may be there, 0 where it surely is not; bits past count are 0.
  * A mapped filter verifies a chunk before its first use, so this may return
  * SKETCH_DAMAGED, with found undefined. */
-enum sketch_status sketch_bloom_test(struct sketch_bloom *filter,
-				     const struct sketch_hash *hashes, size_t count,
-				     uint64_t *found, struct sketch_error *error);
+enum sketch_status sketch_bloom_test(struct sketch_bloom *filter, const struct sketch_hash *hashes,
+				     size_t count, uint64_t *found, struct sketch_error *error);
 
 /* As sketch_bloom_test on the last layer, in order, adding each key after it
  * was tested: of two equal keys in one call the second is found. */
-void sketch_bloom_test_and_add(struct sketch_bloom *filter,
-			       const struct sketch_hash *hashes, size_t count,
-			       uint64_t *found);
+void sketch_bloom_test_and_add(struct sketch_bloom *filter, const struct sketch_hash *hashes,
+			       size_t count, uint64_t *found);
 
 /* The parameters of rung 0, 1, 2, ... of a ladder for the rate p: rung i has room
  * for 65536 * 4^i keys at p / 2^(i+1), so that all rungs together keep p. */
 enum sketch_status sketch_ladder_rung(enum sketch_layout layout, double p, size_t rung,
-				      struct sketch_params *params,
-				      struct sketch_error *error);
+				      struct sketch_params *params, struct sketch_error *error);
 
 /* As sketch_bloom_test_and_add, over all layers: a key that is found in an older
  * one is not added to the last.  A ladder opens its next rung at the very key that
@@ -320,19 +312,18 @@ enum sketch_status sketch_bloom_compatible(const struct sketch_bloom *a,
  * (by size, then by their bytes), equal ones once, so the same files give the same
  * union in any order; the rates of the layers add up, too.  `into` must be writable,
  * both compatible; `from` is verified first.  On failure `into` is as before. */
-enum sketch_status sketch_bloom_union(struct sketch_bloom *into,
-				      struct sketch_bloom *from,
+enum sketch_status sketch_bloom_union(struct sketch_bloom *into, struct sketch_bloom *from,
 				      struct sketch_error *error);
 
 /* What the bits of one layer say. */
 struct sketch_bloom_state {
-	uint64_t ones;   /* bits set */
-	double fill;     /* ones / m */
-	double rate;     /* rate of false positives now: classic (ones/m)^k; blocked,
+	uint64_t ones;      /* bits set */
+	double fill;        /* ones / m */
+	double rate;        /* rate of false positives now: classic (ones/m)^k; blocked,
 	                  * for each segment the mean over its lines of the product
 	                  * over the words of fill (k = 8 g), or of fill^(k/g), and
 	                  * the product of that over the segments */
-	double distinct; /* sketch_distinct(params, ones) */
+	double distinct;    /* sketch_distinct(params, ones) */
 	bool past_capacity; /* fill exceeds that of n keys by more than 4 standard
 	                     * deviations */
 };
@@ -340,8 +331,7 @@ struct sketch_bloom_state {
 /* Counts the bits of a layer, 0 <= layer < sketch_bloom_layers.  Reads the whole
  * payload; it is verified first. */
 enum sketch_status sketch_bloom_state(struct sketch_bloom *filter, size_t layer,
-				      struct sketch_bloom_state *state,
-				      struct sketch_error *error);
+				      struct sketch_bloom_state *state, struct sketch_error *error);
 
 /* Bytes of the bits of all layers, as in a file. */
 uint64_t sketch_bloom_payload(const struct sketch_bloom *filter);
@@ -395,8 +385,8 @@ struct sketch_counts;
  * must be SKETCH_SINGLE.  `budget` as in sketch_bloom_new. */
 enum sketch_status sketch_counts_new(struct sketch_counts **counts,
 				     const struct sketch_identity *identity,
-				     const struct sketch_counts_params *params,
-				     uint64_t budget, struct sketch_error *error);
+				     const struct sketch_counts_params *params, uint64_t budget,
+				     struct sketch_error *error);
 void sketch_counts_free(struct sketch_counts *counts);
 
 const struct sketch_identity *sketch_counts_identity(const struct sketch_counts *counts);
@@ -408,9 +398,8 @@ void sketch_counts_set_records(struct sketch_counts *counts, uint64_t records);
  * those before the one at which the total would exceed 2^64 - 1 (SKETCH_RANGE) or
  * wider cells were refused (SKETCH_NO_MEMORY).  estimates, where not NULL, gets for
  * each the estimate of its count up to and with it: never below the truth. */
-enum sketch_status sketch_counts_add(struct sketch_counts *counts,
-				     const struct sketch_key *keys, size_t count,
-				     uint64_t *estimates, size_t *done,
+enum sketch_status sketch_counts_add(struct sketch_counts *counts, const struct sketch_key *keys,
+				     size_t count, uint64_t *estimates, size_t *done,
 				     struct sketch_error *error);
 
 /* What is known of a key's count: low <= truth <= high.  high is sure; low is sure
@@ -424,7 +413,7 @@ struct sketch_bounds sketch_counts_query(const struct sketch_counts *counts,
 
 /* One tracked key. */
 struct sketch_heavy {
-	const uint8_t *data; /* `stored` bytes; valid until the sketch changes */
+	const uint8_t *data;   /* `stored` bytes; valid until the sketch changes */
 	size_t stored, length; /* length of the whole key */
 	struct sketch_bounds bounds;
 };
@@ -437,11 +426,11 @@ size_t sketch_counts_top(const struct sketch_counts *counts, struct sketch_heavy
 
 /* What a sketch holds. */
 struct sketch_counts_state {
-	uint64_t total;     /* of all weights */
-	uint64_t in_table;  /* of it, what went to the table */
-	uint64_t tracked;   /* keys kept beside it */
-	uint64_t floor;     /* any key that counts more is among them */
-	bool exact;         /* all keys are: every count is the truth */
+	uint64_t total;         /* of all weights */
+	uint64_t in_table;      /* of it, what went to the table */
+	uint64_t tracked;       /* keys kept beside it */
+	uint64_t floor;         /* any key that counts more is among them */
+	bool exact;             /* all keys are: every count is the truth */
 	unsigned int cell_bits; /* 32 or 64 */
 };
 void sketch_counts_state(const struct sketch_counts *counts, struct sketch_counts_state *state);
@@ -458,17 +447,16 @@ enum sketch_status sketch_counts_compatible(const struct sketch_counts *a,
  * bit.  Of conservative ones every bound stays true: a key tracked in one is
  * counted by the other's estimate where that does not track it.  SKETCH_RANGE where
  * the totals exceed 2^64 - 1.  On failure `into` is as before. */
-enum sketch_status sketch_counts_union(struct sketch_counts *into,
-				       const struct sketch_counts *from,
+enum sketch_status sketch_counts_union(struct sketch_counts *into, const struct sketch_counts *from,
 				       struct sketch_error *error);
 
 /* -------------------------------------------------------------------- file */
 
 enum sketch_access {
-	SKETCH_READ,    /* a regular file is mapped and each chunk verified before its
+	SKETCH_READ,     /* a regular file is mapped and each chunk verified before its
 	                 * first use; anything else is read to its end and verified */
 	SKETCH_VERIFIED, /* the same, but every chunk is verified at once */
-	SKETCH_WRITABLE /* read into memory, every chunk verified */
+	SKETCH_WRITABLE  /* read into memory, every chunk verified */
 };
 
 /* What a file's header says before its kind is known to matter. */
@@ -506,8 +494,7 @@ enum sketch_status sketch_bloom_of_file(struct sketch_bloom **filter, struct ske
 /* Both in one. */
 enum sketch_status sketch_bloom_read(struct sketch_bloom **filter, int fd,
 				     enum sketch_access access, uint64_t budget,
-				     struct sketch_file_info *info,
-				     struct sketch_error *error);
+				     struct sketch_file_info *info, struct sketch_error *error);
 
 /* The sketch of counts that a file holds, as sketch_bloom_of_file. */
 enum sketch_status sketch_counts_of_file(struct sketch_counts **counts, struct sketch_file *file,
@@ -518,8 +505,7 @@ enum sketch_status sketch_counts_write(const struct sketch_counts *counts, int f
 				       struct sketch_error *error);
 
 /* Verifies every chunk not verified yet. */
-enum sketch_status sketch_bloom_verify(struct sketch_bloom *filter,
-				       struct sketch_error *error);
+enum sketch_status sketch_bloom_verify(struct sketch_bloom *filter, struct sketch_error *error);
 
 /* Writes the filter's file to the descriptor, from its current position on:
  * the same bytes for equal filters on every machine. */
@@ -536,10 +522,9 @@ enum sketch_status sketch_bloom_write(struct sketch_bloom *filter, int fd,
  * next sketch_save_begin for that target.  A target that exists and is no
  * regular file (a pipe, a device) is written to directly. */
 struct sketch_save;
-enum sketch_status sketch_save_begin(struct sketch_save **save, const char *target,
-				     int *fd, struct sketch_error *error);
-enum sketch_status sketch_save_commit(struct sketch_save *save,
-				      struct sketch_error *error);
+enum sketch_status sketch_save_begin(struct sketch_save **save, const char *target, int *fd,
+				     struct sketch_error *error);
+enum sketch_status sketch_save_commit(struct sketch_save *save, struct sketch_error *error);
 void sketch_save_abort(struct sketch_save *save);
 
 /* An exclusive claim on a file that is read, changed and replaced.
@@ -551,8 +536,8 @@ void sketch_save_abort(struct sketch_save *save);
  * waiting gives SKETCH_INTERRUPTED where its handler was installed without
  * SA_RESTART. */
 struct sketch_claim;
-enum sketch_status sketch_claim(struct sketch_claim **claim, const char *path,
-				bool wait, struct sketch_error *error);
+enum sketch_status sketch_claim(struct sketch_claim **claim, const char *path, bool wait,
+				struct sketch_error *error);
 
 /* The descriptor to read the claimed file from, at position 0; an empty file
  * (sketch_claim_is_empty) holds no sketch yet. */

@@ -15,8 +15,8 @@
 
 struct tracked_key {
 	struct sketch_hash hash;
-	uint64_t count; /* the truth is not above it, */
-	uint64_t error; /* nor below count - error, which is what is in no cell */
+	uint64_t count;  /* the truth is not above it, */
+	uint64_t error;  /* nor below count - error, which is what is in no cell */
 	uint64_t length; /* of the whole key */
 	uint8_t *stored; /* its first bytes, SKETCH_MAX_KEY at the most */
 	uint32_t stored_length, room;

@@ -58,8 +58,7 @@ enum sketch_status sketch_window_new(struct sketch_bloom **filter,
 	/* Stamps ascend, so the first generation is number 1: number 0 was empty. */
 	(*filter)->window.stamp = window->stamp > 0 ? window->stamp : 1;
 	for (size_t i = 0; i < WINDOW_GENERATIONS; i++)
-		(*filter)->layers[i].stamp =
-			(*filter)->window.stamp + i - (WINDOW_GENERATIONS - 1);
+		(*filter)->layers[i].stamp = (*filter)->window.stamp + i - (WINDOW_GENERATIONS - 1);
 	(*filter)->layers[WINDOW_GENERATIONS - 1].records = window->records;
 	return SKETCH_OK;
 }
