@@ -297,8 +297,6 @@ static bool begin_append(struct counts_target *target, bool fold)
 bool counts_begin(struct counts_target *target, const struct counts_options *options, bool fold,
 		  uint64_t tracked)
 {
-	struct sketch_error error;
-
 	target->options = options;
 	if (options->state.path != NULL && !begin_append(target, fold))
 		return false;
@@ -310,10 +308,7 @@ bool counts_begin(struct counts_target *target, const struct counts_options *opt
 		return true;
 	if (counts_to_stdout(options))
 		return true;
-	if (sketch_save_begin(&target->save, options->output, &target->fd, &error) == SKETCH_OK)
-		return true;
-	message_file(options->output, &error);
-	return false;
+	return open_target(&target->save, options->output, &target->fd);
 }
 
 bool counts_to_stdout(const struct counts_options *options)

@@ -127,7 +127,7 @@ void filter_print_state(struct sketch_bloom *filter)
 {
 	double absent = 1, distinct = 0;
 	uint64_t ones = 0, bits = 0;
-	char rate[32];
+	char rate[32], keys[40] = "more keys than can be told";
 
 	for (size_t i = 0; i < sketch_bloom_layers(filter); i++) {
 		struct sketch_bloom_state state;
@@ -139,7 +139,8 @@ void filter_print_state(struct sketch_bloom *filter)
 		distinct += state.distinct;
 		absent *= 1 - state.rate;
 	}
-	message("filter: %" PRIu64 " bits, %.4g of them set, about %.0f distinct keys, "
-		"false positives now %s",
-		bits, (double)ones / (double)bits, distinct, filter_print_rate(rate, 1 - absent));
+	if (isfinite(distinct))
+		snprintf(keys, sizeof keys, "about %.0f distinct keys", distinct);
+	message("filter: %" PRIu64 " bits, %.3g %% of them set, %s, false positives now %s", bits,
+		100 * (double)ones / (double)bits, keys, filter_print_rate(rate, 1 - absent));
 }

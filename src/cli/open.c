@@ -3,10 +3,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "message.h"
 #include "system.h"
+
+bool open_is_stdout(int fd)
+{
+	struct stat ours, out;
+
+	return fstat(fd, &ours) == 0 && S_ISREG(ours.st_mode) && fstat(STDOUT_FILENO, &out) == 0 &&
+	       ours.st_dev == out.st_dev && ours.st_ino == out.st_ino;
+}
 
 struct sketch_file *open_sketch(const char *name, enum sketch_access access)
 {
@@ -19,9 +28,27 @@ struct sketch_file *open_sketch(const char *name, enum sketch_access access)
 		message_errno(name, errno);
 		return NULL;
 	}
-	if (sketch_file_read(&file, fd, access, system_memory(), NULL, &error) != SKETCH_OK)
+	if (open_is_stdout(fd))
+		message("%s: is the output, too", message_input_name(name));
+	else if (sketch_file_read(&file, fd, access, system_memory(), NULL, &error) != SKETCH_OK)
 		message_file(message_input_name(name), &error);
 	if (!standard)
 		close(fd);
 	return file;
+}
+
+bool open_target(struct sketch_save **save, const char *name, int *fd)
+{
+	struct sketch_error error;
+
+	if (sketch_save_begin(save, name, fd, &error) != SKETCH_OK) {
+		message_file(name, &error);
+		return false;
+	}
+	if (!isatty(*fd))
+		return true;
+	message("%s: is a terminal, and a sketch is binary", name);
+	sketch_save_abort(*save);
+	*save = NULL;
+	return false;
 }

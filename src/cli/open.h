@@ -2,10 +2,20 @@
 #ifndef CLI_OPEN_H
 #define CLI_OPEN_H
 
+#include <stdbool.h>
+
 #include "sketch.h"
 
 /* Reads a sketch file of any kind, "-" standing for standard input, or prints why not
- * and returns NULL.  What would not fit this machine is refused. */
+ * and returns NULL.  What would not fit this machine is refused, and so is the very
+ * file that standard output goes to. */
 struct sketch_file *open_sketch(const char *name, enum sketch_access access);
+
+/* Begins to write a sketch to a file, as sketch_save_begin.  False after a message;
+ * a terminal is refused. */
+bool open_target(struct sketch_save **save, const char *name, int *fd);
+
+/* Whether the descriptor is of the regular file that standard output goes to. */
+bool open_is_stdout(int fd);
 
 #endif

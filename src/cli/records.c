@@ -191,16 +191,32 @@ static enum step give_up_input(struct records *r)
 	return r->setup.all_needed ? STEP_FAILED : STEP_ON;
 }
 
+static bool is_forbidden(const struct records *r, const struct stat *st)
+{
+	for (size_t i = 0; i < r->forbidden_count; i++) {
+		if (st->st_dev == r->forbidden[i].st_dev && st->st_ino == r->forbidden[i].st_ino)
+			return true;
+	}
+	return false;
+}
+
 /* The next name, or NULL at the end or on failure (*step says which). */
 static const char *next_name(struct records *r, enum step *step)
 {
 	ssize_t length;
+	struct stat st;
 
 	*step = STEP_END;
 	if (r->list == NULL) {
 		if (r->setup.count == 0)
 			return r->next_name++ == 0 ? "-" : NULL;
 		return r->next_name < r->setup.count ? r->setup.names[r->next_name++] : NULL;
+	}
+	if (r->listed == NULL && fstat(fileno(r->list), &st) == 0 && is_forbidden(r, &st)) {
+		message("%s: is the output, too",
+			message_input_name(r->setup.options->files0_from));
+		*step = STEP_FAILED;
+		return NULL;
 	}
 	length = getdelim(&r->listed, &r->listed_room, '\0', r->list);
 	if (length < 0) {
@@ -216,15 +232,6 @@ static const char *next_name(struct records *r, enum step *step)
 		message_input_name(r->setup.options->files0_from));
 	*step = STEP_FAILED;
 	return NULL;
-}
-
-static bool is_forbidden(const struct records *r, const struct stat *st)
-{
-	for (size_t i = 0; i < r->forbidden_count; i++) {
-		if (st->st_dev == r->forbidden[i].st_dev && st->st_ino == r->forbidden[i].st_ino)
-			return true;
-	}
-	return false;
 }
 
 /* Opens one input. */

@@ -5,6 +5,7 @@
 
 #include "message.h"
 #include "number.h"
+#include "open.h"
 #include "system.h"
 
 enum { OPTION_NO_WAIT = 320, OPTION_SAVE_EVERY };
@@ -67,7 +68,10 @@ static bool claim_file(struct state *state, bool wait)
 	}
 	if (status != SKETCH_OK && status != SKETCH_INTERRUPTED)
 		message_file(state->path, &error);
-	return status == SKETCH_OK;
+	if (status != SKETCH_OK || !open_is_stdout(sketch_claim_fd(state->claim)))
+		return status == SKETCH_OK;
+	message("%s: is the output, too", state->path);
+	return false;
 }
 
 struct state *state_open(const struct state_options *options)

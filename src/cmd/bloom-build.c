@@ -6,6 +6,7 @@
 
 #include "filter.h"
 #include "message.h"
+#include "open.h"
 #include "option.h"
 #include "plan_options.h"
 #include "records.h"
@@ -182,7 +183,6 @@ static bool prepare_state(struct run *run)
 static bool prepare(struct run *run)
 {
 	const struct build *build = run->build;
-	struct sketch_error error;
 
 	run->fd = STDOUT_FILENO;
 	if (build->state.path != NULL && !prepare_state(run))
@@ -196,12 +196,7 @@ static bool prepare(struct run *run)
 		run->kept.filter = plan_make_filter(&build->plan, BUILD_RATE, build->records.fold);
 	if (run->kept.filter == NULL)
 		return false;
-	if (build->output != NULL &&
-	    sketch_save_begin(&run->save, build->output, &run->fd, &error) != SKETCH_OK) {
-		message_file(build->output, &error);
-		return false;
-	}
-	return true;
+	return build->output == NULL || open_target(&run->save, build->output, &run->fd);
 }
 
 /* The file that is being made, which no input may be. */

@@ -164,12 +164,11 @@ static bool save(const struct merge *merge, state_writer *writer, void *whole)
 	struct sketch_save *save = NULL;
 	struct sketch_error error;
 	int fd = STDOUT_FILENO;
-	enum sketch_status status = SKETCH_OK;
+	enum sketch_status status;
 
-	if (merge->output != NULL)
-		status = sketch_save_begin(&save, merge->output, &fd, &error);
-	if (status == SKETCH_OK)
-		status = writer(whole, fd, &error);
+	if (merge->output != NULL && !open_target(&save, merge->output, &fd))
+		return false;
+	status = writer(whole, fd, &error);
 	if (status == SKETCH_OK && save != NULL) {
 		status = sketch_save_commit(save, &error);
 		save = NULL;

@@ -24,7 +24,8 @@ expect 0 '1\ta\0001\tb\0002\ta\000' "records that end in NUL" \
 printf 'A x\nb x\na y\nnone\n' >fields
 expect 0 '1\tA x\n2\tb x\n1\ta y\n0\tnone\n' "by field: a record without it gets 0" \
 	cms-count -f 2 fields
-expect 0 '1\tA x\n1\tb x\n2\ta y\n1\tnone\n' "folded, the record as it came" cms-count -i -f 1 fields
+expect 0 '1\tA x\n1\tb x\n2\ta y\n1\tnone\n' "folded, the record as it came" \
+	cms-count -i -f 1 fields
 expect 0 '1\tab\tc\n1\ta\tbc\n' "two fields are not glued together" \
 	bash -c "printf 'ab\tc\na\tbc\n' | cms-count -f 1,2"
 expect 0 '1\ta\r\n2\ta\n' "--crlf" bash -c "printf 'a\\r\na\n' | cms-count --crlf"
@@ -67,7 +68,13 @@ same s.cms t.cms "nor does that change the file"
 cms-count -o t.cms <list
 same s.cms t.cms "the name of the input is not in it"
 is "$(info s.cms records) $(info s.cms total) $(info s.cms exact)" "7 7 true" "sketch-info shows it"
-clean_error "-o to standard output" output cms-count -o - list
+run bash -c 'cms-count -o - list | cat >piped.cms'
+same s.cms piped.cms "-o - writes it to standard output"
+run cms-count -o s.cms list
+for option in --annotate --at-most=3 --at-least=1; do
+	clean_error "-o - and $option" "standard output" cms-count -o - "$option" list
+done
+clean_error "-o - to a full device" "standard output" bash -c 'exec cms-count -o - list >/dev/full'
 clean_error "-o and --append" exclude cms-count -o u --append u list
 clean_error "an input that is not there" nowhere cms-count -o u list nowhere
 cp list own
@@ -85,11 +92,16 @@ expect 0 '6\ta\n4\tb\n1\tq\n' "several sketches: their sum" bash -c 'cms-count -
 	cms-count --query s.cms --query 3.cms --query q.cms -e a -e b -e q'
 expect 0 '3\t3\t3\ta\n0\t0\t0\tz\n' "--bounds: COUNT LOW HIGH KEY" \
 	cms-count --query s.cms --bounds -e a -e z
-expect 0 '3\ta\n' "--at-least selects" bash -c 'cms-count --query s.cms --at-least 3 list | uniq | head -1'
+expect 0 '3\ta\n' "--at-least selects" \
+	bash -c 'cms-count --query s.cms --at-least 3 list | uniq | head -1'
 expect 0 '3\ta\n' "from standard input" bash -c 'cms-count --query - -e a <s.cms'
 expect 0 '1\ta\n' "the saved keys are folded: so are those asked for" \
 	bash -c 'echo A | cms-count -i -o f.cms; cms-count --query f.cms -e a'
 expect 0 '1\ta\n' "as said by the file, not by -i" bash -c 'cms-count --query f.cms -e A'
+cp s.cms copy.cms
+ln -s s.cms link.cms
+clean_error "a sketch named twice" "named twice" cms-count --query s.cms --query link.cms -e a
+expect 0 '6\ta\n' "but not its copy" cms-count --query s.cms --query copy.cms -e a
 clean_error "-i against a sketch that does not fold" ignore-case cms-count -i --query s.cms -e a
 clean_error "sketches that fold and do not" ignore-case cms-count --query s.cms --query f.cms -e a
 cms-count -s 3 -o seeded.cms list
@@ -170,9 +182,11 @@ cms-count --plain --width 3 -f 1 -W 2 -o full.cms <<<'a 4294967295'
 is "$(info full.cms cell) $(cms-count --query full.cms -e a)" "32 4294967295	a" \
 	"a cell at its largest is no error"
 cms-count --append full.cms <<<a
-is "$(info full.cms cell) $(cms-count --query full.cms -e a)" "64 4294967296	a" "one more widens all"
+is "$(info full.cms cell) $(cms-count --query full.cms -e a)" "64 4294967296	a" \
+	"one more widens all"
 for plain in "" --plain; do
-	run bash -c "printf 'foo 10\nbar 42\n' | cms-count $plain --width 2 --depth 2 -f 1 -W 2 -o 22.cms --annotate"
+	run bash -c "printf 'foo 10\nbar 42\n' |
+		cms-count $plain --width 2 --depth 2 -f 1 -W 2 -o 22.cms --annotate"
 	is "$(awk -F'\t' '{ split($2, f, " "); if ($1 < f[2]) print }' "$OUT")" "" \
 		"width 2, depth 2 $plain: no echo below the truth"
 	is "$(tail -n 1 "$OUT" | cut -f 1)" "$(cms-count --query 22.cms -e bar | cut -f 1)" \
@@ -197,7 +211,7 @@ cp kept.cms kept.before
 clean_error "a bad weight leaves the file of --append" "record 4" \
 	cms-count --append kept.cms -f 1 -W 2 w
 same kept.before kept.cms "as it was"
-expect 0 '5\ta 5\n5\ta -\n5\ta 0\n0\ta\n6\ta 1\n' "'-' is 0, and a record without a weight is none" \
+expect 0 '5\ta 5\n5\ta -\n5\ta 0\n0\ta\n6\ta 1\n' "'-' is 0, no weight no record" \
 	bash -c "printf 'a 5\na -\na 0\na\na 1\n' | cms-count -f 1 -W 2"
 expect 0 '18446744073709551615\ta 18446744073709551615\n' "the largest weight" \
 	bash -c 'echo a 18446744073709551615 | cms-count -f 1 -W 2'
@@ -215,7 +229,8 @@ same whole.cms parts.cms "plain: three runs make the file of one"
 awk 'BEGIN { srand(5); for (i = 0; i < 40000; i++) print int(4000 * rand() ^ 3) }' >skewed
 split -n l/4 skewed piece.
 for piece in piece.??; do cms-count --width 500 --append c.cms "$piece"; done
-is "$(info c.cms total) $(info c.cms records)" "40000 40000" "conservative: the total is that of all"
+is "$(info c.cms total) $(info c.cms records)" "40000 40000" \
+	"conservative: the total is that of all"
 sort skewed | uniq -c | awk '{ print $2 "\t" $1 }' >truth
 cut -f 1 truth | cms-count --query c.cms --bounds >bounds
 is "$(paste truth bounds | awk '$3 < $2 || $5 < $2' | wc -l)" 0 "and no count is below the truth"
@@ -237,7 +252,8 @@ for _ in 1 2 3 4; do
 	pids+=($!)
 done
 wait "${pids[@]}"
-is "$(info many.cms total) $(seq 1 500 | cms-count --query many.cms | cut -f 1 | sort -u)" "2000 4" \
+seq 1 500 | cms-count --query many.cms | cut -f 1 | sort -u >got
+is "$(info many.cms total) $(cat got)" "2000 4" \
 	"four appenders at a time lose nothing"
 
 # ---- signals, damage, disks
@@ -275,7 +291,8 @@ records=1000000 most=60000
 sanitized && most=600000
 run bash -c "seq $records | command time -f %M cms-count --at-least 1000000 2>&1"
 if [ "$(wc -l <"$OUT")" = 1 ]; then
-	ok "$records distinct keys in less than $((most / 1000)) MB" test "$(cat "$OUT")" -lt "$most"
+	ok "$records distinct keys in less than $((most / 1000)) MB" \
+		test "$(cat "$OUT")" -lt "$most"
 else
 	skip "memory" "no time(1)"
 fi

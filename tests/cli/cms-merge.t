@@ -40,7 +40,8 @@ cms-top --query all.cms -k 1000 --bounds --stats >top 2>stats
 awk -F'\t' 'NR == FNR { n[$1] = $2; next } $2 > n[$4] || $3 < n[$4] || seen[$4]++' truth top >wrong
 is "$(cat wrong)" "" "every listed key has true bounds, and is there once"
 floor=$(sed -n 's/.*counts more than \([0-9]*\) is.*/\1/p' stats)
-is "$(awk -v f="${floor:-0}" '$2 > f { print $1 }' truth | sort | comm -23 - <(cut -f 4 top | sort))" "" \
+cut -f 4 top | sort >listed
+is "$(awk -v f="${floor:-0}" '$2 > f { print $1 }' truth | sort | comm -23 - listed)" "" \
 	"every key above the floor $floor is listed"
 is "$(info all.cms floor)" "$floor" "which sketch-info shows, too"
 sort -t '	' -k2,2nr -k1,1 truth | head -n 10 | cut -f 1 >ten
@@ -72,9 +73,11 @@ same want got "a stream in two halves: the same top 20"
 seq 1 400 | cms-count -o a.cms
 seq 300 700 | cms-count -o b.cms
 sketch-merge -o ab.cms a.cms b.cms
-is "$(info ab.cms exact) $(info ab.cms tracked)" "true 700" "exact and exact are exact while they fit"
+is "$(info ab.cms exact) $(info ab.cms tracked)" "true 700" \
+	"exact and exact are exact while they fit"
 is "$({ seq 1 400; seq 300 700; } | sort | uniq -c | awk '{ print $2, $1 }' | sort)" \
-	"$(seq 1 700 | cms-count --query ab.cms | awk '{ print $2, $1 }' | sort)" "with the counts of both"
+	"$(seq 1 700 | cms-count --query ab.cms | awk '{ print $2, $1 }' | sort)" \
+	"with the counts of both"
 seq 5000 6000 | cms-count -o c.cms
 sketch-merge -o abc.cms ab.cms c.cms
 is "$(info abc.cms exact)" false "and not beyond"
@@ -103,8 +106,8 @@ same before.cms b.cms "leaves the output as it was"
 
 # ---- what sketch-info says
 run sketch-info all.cms
-for line in "w	1365" "d	3" "cell	32" "update	conservative" "total	60000" "tracked_most	1000" \
-	"exact	no" "checksum	ok"; do
+for line in "w	1365" "d	3" "cell	32" "update	conservative" "total	60000" \
+	"tracked_most	1000" "exact	no" "checksum	ok"; do
 	ok "sketch-info: $line" grep -qx "$line" "$OUT"
 done
 ok "sketch-info: the fill of each row" test "$(grep -c '^row\.[012]\.fill' "$OUT")" -eq 3

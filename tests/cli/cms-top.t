@@ -20,7 +20,10 @@ for letter in {z..a}; do printf '%s\n%s\n%s\n' "$letter" "$letter" "$letter"; do
 true_bounds()
 {
 	awk -F'\t' 'NR == FNR { n[$0]++; next }
-		$2 > n[$4] || n[$4] > $3 || $1 != $3 { print "wrong: " $0 ", truth " n[$4]; bad = 1 }
+		$2 > n[$4] || n[$4] > $3 || $1 != $3 {
+			print "wrong: " $0 ", truth " n[$4]
+			bad = 1
+		}
 		seen[$4]++ { print "twice: " $4; bad = 1 }
 		END { exit bad }' "$2" "$1"
 }
@@ -30,7 +33,8 @@ for file in zipf "$CASES/gen/zipf_2000keys.txt"; do
 	if [ ! -e "$file" ]; then skip "${file##*/}" "no such file"; continue; fi
 	sort "$file" | uniq -c | sort -k1,1nr -k2 | head -n 20 | awk '{ print $1 "\t" $2 }' >want
 	run cms-top -k 20 "$file"
-	is "$status $(cut -f 2 "$OUT" | sort -u | wc -l)" "0 20" "${file##*/}: twenty different keys"
+	is "$status $(cut -f 2 "$OUT" | sort -u | wc -l)" "0 20" \
+		"${file##*/}: twenty different keys"
 	is "$(cut -f 2 "$OUT")" "$(cut -f 2 want)" "${file##*/}: the heaviest twenty, in order"
 	is "$(paste "$OUT" want | awk '$1 < $3')" "" "${file##*/}: no count below the truth"
 	same want "$OUT" "${file##*/}: and at 1 MiB exactly the truth"
@@ -74,7 +78,8 @@ expect 0 '1\t\n' "the empty record is a key" bash -c 'echo | cms-top'
 expect 0 '2\ta\n' "a last record without its newline counts" bash -c "printf 'a\na' | cms-top"
 expect 0 '2\t\377\200\n1\t\001\000\n' "any bytes" \
 	bash -c "printf '\377\200\n\001\000\n\377\200\n' | cms-top"
-expect 0 '2\ta\n\0001\tb\000' "records that end in NUL" bash -c "printf 'a\n\000b\000a\n\000' | cms-top -z"
+expect 0 '2\ta\n\0001\tb\000' "records that end in NUL" \
+	bash -c "printf 'a\n\000b\000a\n\000' | cms-top -z"
 expect 0 '2\ta\n' "folded" bash -c "printf 'A\na\n' | cms-top -i"
 expect 0 '2\tx\n1\ty\n' "by field; a record without it is skipped" \
 	bash -c "printf 'A x\nb x\nc y\nnone\n' | cms-top -f 2"
@@ -111,13 +116,15 @@ like "$(cat "$ERR")" "any key that counts more than [0-9]+ is among them" "and t
 # Every key above the printed floor is listed, whatever the size.
 for size in 1KiB 16KiB; do
 	for depth in 1 3 7; do
-		cms-top -k 1000000 --size $size --depth $depth --stats -o floor.cms zipf >listed 2>stats
+		cms-top -k 1000000 --size $size --depth $depth --stats zipf \
+			>listed 2>stats
 		floor=$(sed -n 's/.*counts more than \([0-9]*\) is.*/\1/p' stats)
 		# More may be tracked than here are keys.
 		floor=${floor:-0}
 		awk -v floor="$floor" '$1 > floor { print $2 }' zipf.counts | sort >must
 		cut -f 2 listed | sort >are
-		is "$(comm -23 must are | wc -l)" 0 "$size, $depth rows: every key above $floor is listed"
+		is "$(comm -23 must are | wc -l)" 0 \
+			"$size, $depth rows: every key above $floor is listed"
 	done
 done
 cms-top --size 1KiB --stats churn >.tap/x 2>stats
@@ -140,6 +147,8 @@ expect 0 '3\ta\n1\tb\n1\tc\n' "and saves it" cms-top --query s.cms
 printf 'a\na\nd\n' | cms-top -o other.cms >.tap/x
 expect 0 '5\ta\n1\tb\n1\tc\n1\td\n' "--query twice: their sum" \
 	cms-top --query s.cms --query other.cms
+clean_error "--query of one twice" "named twice" cms-top --query s.cms --query s.cms
+clean_error "-o - has no room for it" "standard output" cms-top -o - many
 clean_error "--query takes no operands" query cms-top --query s.cms many
 clean_error "nor --files0-from" query cms-top --query s.cms --files0-from many
 clean_error "nor a weight" weight cms-top --query s.cms -W 1
@@ -167,7 +176,8 @@ run cms-top -k 50 --size 16KiB --bounds zipf
 same first "$OUT" "the same input gives the same output"
 cms-top -k 50 --size 16KiB --bounds sorted >bounds
 ok "in sorted order the bounds are true" true_bounds bounds sorted
-is "$(head -n 20 bounds | cut -f 4)" "$(head -n 20 zipf.counts | cut -f 2)" "and the heaviest the same"
+is "$(head -n 20 bounds | cut -f 4)" "$(head -n 20 zipf.counts | cut -f 2)" \
+	"and the heaviest the same"
 
 # ---- against awk, on the samples
 for sample in "$TOP"/samples/*.log; do
@@ -175,7 +185,8 @@ for sample in "$TOP"/samples/*.log; do
 		awk -v f=$field 'NF >= f { n[$f]++ } END { for (key in n) print n[key] "\t" key }' \
 			"$sample" | sort -k1,1nr -k2 | head -n 10 >want
 		cms-top -f $field "$sample" >got 2>.tap/x
-		is "$(cut -f 1 got)" "$(cut -f 1 want)" "${sample##*/}, field $field: the counts of awk"
+		is "$(cut -f 1 got)" "$(cut -f 1 want)" \
+			"${sample##*/}, field $field: the counts of awk"
 		awk -F'\t' 'NR == FNR { n[$2] = $1; next } $2 in n && n[$2] != $1' got want >wrong
 		is "$(cat wrong)" "" "${sample##*/}, field $field: and of the same keys"
 	done
@@ -187,7 +198,8 @@ records=1000000 most=60000
 sanitized && most=600000
 run bash -c "seq $records | command time -f %M cms-top -k 1 2>&1 >.tap/x"
 if [ "$(wc -l <"$OUT")" = 1 ]; then
-	ok "$records distinct keys in less than $((most / 1000)) MB" test "$(cat "$OUT")" -lt "$most"
+	ok "$records distinct keys in less than $((most / 1000)) MB" \
+		test "$(cat "$OUT")" -lt "$most"
 else
 	skip "memory" "no time(1)"
 fi
