@@ -91,8 +91,8 @@ static bool check_options(const struct top *top)
 		option_complain("-o -: standard output has the heaviest keys; cms-count -o - can");
 		return false;
 	}
-	if (top->json + top->pad > 1) {
-		option_complain("--json and --pad exclude each other");
+	if (top->pad && (top->json || top->counts.bounds)) {
+		option_complain("--pad excludes --json and --bounds");
 		return false;
 	}
 	return counts_options_check(&top->counts);

@@ -37,7 +37,8 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=1500k none full 2>/dev/null; t
 	bloom-build -n 10 -p 1e-9 -o full/g list 2>/dev/null
 	head -c 2M /dev/zero >full/filler 2>/dev/null
 	run bash -c 'bloom-query -v full/g <list >full/out'
-	is "$(wc -l <"$ERR")" "$([ "$status" -eq 2 ] && echo 1 || echo 0)" "bloom-query says so, too"
+	is "$(wc -l <"$ERR")" "$([ "$status" -eq 2 ] && echo 1 || echo 0)" \
+		"bloom-query says so, too"
 	umount full
 	mount -t tmpfs -o ro none full
 	clean_error "a read-only file system" full bloom-build -n 10 -o full/f list
@@ -65,7 +66,8 @@ same new small/f "which succeeds"
 # ---- calls that fail, one after the other
 if strace -qq -o /dev/null true 2>/dev/null && ! sanitized; then
 	mkdir traced
-	for call in fsync fdatasync rename,renameat,renameat2 fchmod,fchmodat,chmod linkat ftruncate \
+	for call in fsync fdatasync rename,renameat,renameat2 fchmod,fchmodat,chmod \
+		linkat ftruncate \
 		pwrite64 write; do
 		for error in EIO ENOSPC EDQUOT; do
 			cp old traced/f
@@ -91,11 +93,13 @@ if strace -qq -o /dev/null true 2>/dev/null && ! sanitized; then
 		cp old traced/f
 		run strace -qq -f -o .tap/trace -e "trace=$call" -e "inject=$call:signal=KILL" \
 			bloom-build -n 1M -s 2 -o traced/f list
-		ok "killed at $call: old or new" bash -c 'cmp -s old traced/f || cmp -s new traced/f'
+		ok "killed at $call: old or new" \
+			bash -c 'cmp -s old traced/f || cmp -s new traced/f'
 		ok "killed at $call: at most one left-over" \
 			test "$(find traced -mindepth 1 | wc -l)" -le 2
 		run bloom-build -n 1M -s 2 -o traced/f list
-		is "$(find traced -mindepth 1)" traced/f "killed at $call: gone after the next write"
+		is "$(find traced -mindepth 1)" traced/f \
+			"killed at $call: gone after the next write"
 		cp old traced/f
 		run strace -qq -f -o .tap/trace -e "trace=$call" -e "inject=$call:signal=KILL" \
 			bloom-build --append traced/f list
@@ -114,14 +118,18 @@ if strace -qq -o /dev/null true 2>/dev/null && ! sanitized; then
 	printf 'x\n' >traced/input
 	: >.tap/trace
 	run strace -qq -f -o .tap/trace -P traced/input -e trace=read,pread64,readv,mmap \
-		-e inject=read,pread64,readv:error=EIO bloom-build -n 1M -s 3 -o traced/f traced/input
+		-e inject=read,pread64,readv:error=EIO \
+		bloom-build -n 1M -s 3 -o traced/f traced/input
 	if grep -q INJECTED .tap/trace; then
 		is "$status" 2 "a read that fails: status 2"
 		same new traced/f "a read that fails: the old file stays"
-		like "$(cat "$ERR")" 'traced/input.*input/output' "a read that fails: the message says so"
+		like "$(cat "$ERR")" 'traced/input.*input/output' \
+			"a read that fails: the message says so"
 		run strace -qq -f -o .tap/trace -P traced/input -e trace=read,pread64,readv \
-			-e inject=read,pread64,readv:error=EIO bloom-query traced/f traced/input list
-		is "$status $(wc -l <"$OUT")" "2 100" "a read that fails: bloom-query goes on with the rest"
+			-e inject=read,pread64,readv:error=EIO \
+			bloom-query traced/f traced/input list
+		is "$status $(wc -l <"$OUT")" "2 100" \
+			"a read that fails: bloom-query goes on with the rest"
 	else
 		skip "a read that fails" "the input was not read by these calls"
 	fi

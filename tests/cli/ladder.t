@@ -16,7 +16,8 @@ rungs()
 	shift
 	theirs write --ladder --layer "$1" </dev/null >f
 	cp f parts
-	quietly "$name: its keys added to its first rung" bloom-build --append f "$GOLDEN/$name.keys"
+	quietly "$name: its keys added to its first rung" \
+		bloom-build --append f "$GOLDEN/$name.keys"
 	same "$GOLDEN/$name.bloom" f "$name: open the rungs where they open there"
 	split -l 37 "$GOLDEN/$name.keys" part.
 	for part in part.*; do bloom-uniq --state parts "$part"; done >passed

@@ -69,7 +69,11 @@ ok()
 {
 	local name=$1
 	shift
-	if "$@" >.tap/ok 2>&1; then pass "$name"; else fail "$name" "failed: $*" "$(cat .tap/ok)"; fi
+	if "$@" >.tap/ok 2>&1; then
+		pass "$name"
+	else
+		fail "$name" "failed: $*" "$(cat .tap/ok)"
+	fi
 }
 
 # not_ok NAME COMMAND...: the command fails
@@ -150,7 +154,8 @@ snapshot()
 # The tool that a command runs, for the name in front of its message.
 tool_of()
 {
-	if [[ $* =~ bloom-build|bloom-query|bloom-uniq|cms-count|cms-top|sketch-info|sketch-merge ]]; then
+	local tools="bloom-build|bloom-query|bloom-uniq|cms-count|cms-top|sketch-info|sketch-merge"
+	if [[ $* =~ $tools ]]; then
 		tool=${BASH_REMATCH[0]}
 	else
 		tool=${1##*/}
@@ -218,6 +223,7 @@ refused_or()
 	before=$(snapshot)
 	run "$@"
 	if [ "$status" -eq 0 ] && [ ! -s "$ERR" ]; then
+		# shellcheck disable=SC2034 # for the tests
 		accepted=yes
 	else
 		[ "$status" -eq 2 ] || faults+=("status $status, neither 0 nor 2")
@@ -279,8 +285,8 @@ permissions_bind()
 {
 	unprivileged=()
 	if [ "$(id -u)" -eq 0 ]; then
-		unprivileged=(setpriv --bounding-set=-dac_override,-dac_read_search
-			--inh-caps=-dac_override,-dac_read_search)
+		unprivileged=(setpriv "--bounding-set=-dac_override,-dac_read_search"
+			"--inh-caps=-dac_override,-dac_read_search")
 	fi
 	: >.tap/closed
 	chmod 0 .tap/closed

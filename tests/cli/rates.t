@@ -11,7 +11,8 @@ for layout in classic blocked; do
 	bloom-build -L $layout -n 100000 -p 0.01 -o f present
 	run bloom-query -c f absent
 	hits=$(cat "$OUT")
-	ok "$layout: $hits of 100000 absent keys at p = 0.01" test "$hits" -ge 800 -a "$hits" -le 1141
+	ok "$layout: $hits of 100000 absent keys at p = 0.01" \
+		test "$hits" -ge 800 -a "$hits" -le 1141
 	run bloom-query -v -c f present
 	is "$(cat "$OUT")" 0 "$layout: no key is lost"
 	ok "$layout: fill within 1 % of 1 - e^(-kn/m)" awk "BEGIN {
@@ -21,7 +22,8 @@ for layout in classic blocked; do
 	# Prefixes shared with present keys.
 	sed 's/$/ /' present >alike
 	run bloom-query -c f alike
-	ok "$layout: $(cat "$OUT") of 100000 keys that begin as present ones" test "$(cat "$OUT")" -le 1141
+	ok "$layout: $(cat "$OUT") of 100000 keys that begin as present ones" \
+		test "$(cat "$OUT")" -le 1141
 	# At 1e-6 a million absent keys give one; ten has a probability below 1e-7.
 	bloom-build -L $layout -n 100000 -p 1e-6 -o f present
 	run bash -c 'seq 1000001 2000000 | bloom-query -c f'

@@ -6,7 +6,8 @@
 for count in 0 1 1000000; do
 	seq 1 $count >keys
 	for layout in classic blocked; do
-		quietly "$layout: $count keys are built" bloom-build -L $layout -n 1M -o f.bloom keys
+		quietly "$layout: $count keys are built" \
+			bloom-build -L $layout -n 1M -o f.bloom keys
 		run bloom-query f.bloom keys
 		same keys "$OUT" "$layout: all $count are found"
 		is "$(info f.bloom records)" "$count" "$layout: and counted"

@@ -29,7 +29,8 @@ same <(sort -u lines) <(sort shard.*.out) "together they pass what one sort -u k
 rm -f part.* host.* shard.* joined
 
 # ---- GNU parallel
-if ! command -v parallel >.tap/ok || ! parallel --version 2>/dev/null | grep -q '^GNU parallel'; then
+if ! command -v parallel >.tap/ok ||
+	! parallel --version 2>/dev/null | grep -q '^GNU parallel'; then
 	skip "parallel --pipepart" "no GNU parallel"
 	skip "parallel --sshlogin" "no GNU parallel"
 	done_testing

@@ -57,7 +57,8 @@ is "$(info parts records)" 50000 "records add up"
 quietly "--since-first is no property of the file" bloom-uniq --state parts /dev/null
 # The windows of the independent writer.
 if [ -n "$PYTHON" ]; then
-	"$PYTHON" "$TOP/scripts/sketch-format" write --layout classic --m 704 --k 6 --n 60 --p 0.01 \
+	"$PYTHON" "$TOP/scripts/sketch-format" write --layout classic \
+		--m 704 --k 6 --n 60 --p 0.01 \
 		--window records:span=60 </dev/null >ours
 	bloom-uniq --state ours "$TOP/tests/golden/window-records.input" >passed
 	same "$TOP/tests/golden/window-records.bloom" ours "the golden file from its records"
@@ -66,9 +67,11 @@ if [ -n "$PYTHON" ]; then
 	bloom-uniq --state ours --since-first "$TOP/tests/golden/window-first.input" >passed
 	same "$TOP/tests/golden/window-first.bloom" ours "the same since first"
 	head -n 100 log >some
-	"$PYTHON" "$TOP/scripts/sketch-format" write --layout classic --m 704 --k 6 --n 60 --p 0.01 \
+	"$PYTHON" "$TOP/scripts/sketch-format" write --layout classic \
+		--m 704 --k 6 --n 60 --p 0.01 \
 		--window records:span=60 <some >theirs
-	"$PYTHON" "$TOP/scripts/sketch-format" write --layout classic --m 704 --k 6 --n 60 --p 0.01 \
+	"$PYTHON" "$TOP/scripts/sketch-format" write --layout classic \
+		--m 704 --k 6 --n 60 --p 0.01 \
 		--window records:span=60 </dev/null >ours
 	bloom-uniq --state ours some >passed
 	same theirs ours "and of other records"
@@ -145,7 +148,8 @@ if ! sanitized; then
 	seq 1 $((count / 20)) | /usr/bin/env time -f %M bloom-uniq --window=100000 -p 0.001 \
 		2>.tap/short >/dev/null
 	if grep -Eqx '[0-9]+' .tap/rss && grep -Eqx '[0-9]+' .tap/short; then
-		ok "as much memory for twenty times the records: $(cat .tap/short), $(cat .tap/rss) kB" \
+		sizes="$(cat .tap/short), $(cat .tap/rss) kB"
+		ok "as much memory for twenty times the records: $sizes" \
 			test "$(cat .tap/rss)" -le $(($(cat .tap/short) + 600))
 		ok "and not much of it" test "$(cat .tap/rss)" -lt 10000
 	else

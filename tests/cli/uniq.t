@@ -225,7 +225,8 @@ if ! sanitized; then
 	run bash -c 'seq 1 5000000 | /usr/bin/env time -f %M bloom-uniq -n 5000000 -p 1e-6 \
 		2>.tap/rss | wc -l'
 	if grep -Eq '^[0-9]+$' .tap/rss; then
-		ok "$(cat .tap/rss) kB resident" test "$(cat .tap/rss)" -lt $((19000 * 5 / 4 + 10000))
+		ok "$(cat .tap/rss) kB resident" \
+			test "$(cat .tap/rss)" -lt $((19000 * 5 / 4 + 10000))
 		ok "$(cat "$OUT") of 5000000 pass" test "$(cat "$OUT")" -ge 4999970
 	else
 		skip "resident memory" "no time(1)"

@@ -915,12 +915,14 @@ static void add__long_keys__differ_in_their_tails(void **unused)
 static void add__equal_hashes_of_other_keys__are_kept_apart(void **unused)
 {
 	struct sketch_counts *counts = conservative(8, 2, 4);
-	struct sketch_key a = key_of_text("one", 3), b = key_of_text("two", 4);
+	struct sketch_key a = key_of_text("one", 3), b = key_of_text("two", 4),
+			  c = key_of_text("ones", 5);
 
 	(void)unused;
-	b.hash = a.hash;
+	b.hash = c.hash = a.hash;
 	assert_int_equal(add(counts, a), 3);
 	assert_int_equal(add(counts, b), 4);
+	assert_int_equal(add(counts, c), 5);
 	assert_int_equal(high(counts, a), 3);
 	sketch_counts_free(counts);
 }

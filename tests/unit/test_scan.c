@@ -117,8 +117,8 @@ static void field__any_number_and_delimiter__is_that_of_the_general_rule(void **
 				       &used);
 
 		for (size_t m = 0; m < count; m++) {
-			assert_int_equal(machines[m]->field(copy, length, delimiter, number,
-							    &field, &field_length),
+			assert_int_equal(machines[m]->field(copy, length, delimiter, number, &field,
+							    &field_length),
 					 there);
 			if (there) {
 				assert_ptr_equal(field, expected);
