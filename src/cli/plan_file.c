@@ -30,11 +30,16 @@ static void make_case(struct plan_file *file, const struct sketch_params *params
 
 bool plan_file_read(struct sketch_bloom *filter, const char *name, struct plan_file *file)
 {
-	double absent = 1, promised = 1, ones = 0;
+	enum sketch_arrangement arrangement = sketch_bloom_identity(filter)->arrangement;
+	double absent = 1, ones = 0;
 	struct sketch_error error;
 
 	*file = (struct plan_file){
 		.layers = sketch_bloom_layers(filter),
+		.single = arrangement == SKETCH_SINGLE,
+		.grows = arrangement == SKETCH_LADDER,
+		/* As sketch-info: the first layer of others has half of what was asked for. */
+		.p = (arrangement == SKETCH_SINGLE ? 1 : 2) * sketch_bloom_params(filter, 0)->p,
 		.bytes = sketch_bloom_payload(filter),
 		.records = sketch_bloom_records(filter),
 	};
@@ -47,14 +52,12 @@ bool plan_file_read(struct sketch_bloom *filter, const char *name, struct plan_f
 			return false;
 		}
 		absent *= 1 - state.rate;
-		promised *= 1 - params->p;
 		ones += (double)state.ones;
 		file->distinct += state.distinct;
 		file->n = file->n + params->n < file->n ? UINT64_MAX : file->n + params->n;
 		file->m += params->m;
 		file->past_capacity = state.past_capacity;
 		file->rate = file->layers == 1 ? state.rate : 1 - absent;
-		file->p = file->layers == 1 ? params->p : 1 - promised;
 	}
 	file->fill = ones / (double)file->m;
 	make_case(file, sketch_bloom_params(filter, file->layers - 1));
@@ -67,7 +70,7 @@ static void add_facts(struct sheet *sheet, const struct plan_file *file)
 {
 	const struct sketch_params *used = &file->now.used;
 	const struct textbook *book = &file->now.book;
-	bool single = file->layers == 1;
+	bool single = file->single;
 	struct cell none = cell_none();
 
 	sheet_pair(sheet, "layout", cell_word(filter_layout_name(used->layout)),
@@ -117,7 +120,7 @@ static void add_until(struct sheet *sheet, const struct plan_file *file, double 
 	uint64_t most = plan_case_keys_until(used, p);
 	double more = (double)most - rounded(file->distinct);
 
-	if (file->layers > 1) {
+	if (!file->single) {
 		sheet_pair(sheet, "until_p", cell_rate(p), cell_none());
 		return;
 	}
@@ -153,7 +156,7 @@ const char *plan_file_advice(const struct plan_file *file, double p, char text[2
 {
 	char rate[32], asked[32], size[32];
 	struct sketch_params anew;
-	uint64_t most = file->layers == 1 ? plan_case_keys_until(&file->now.used, p) : 0;
+	uint64_t most = file->single ? plan_case_keys_until(&file->now.used, p) : 0;
 
 	filter_print_rate(rate, file->rate);
 	filter_print_rate(asked, p);
@@ -161,9 +164,12 @@ const char *plan_file_advice(const struct plan_file *file, double p, char text[2
 		snprintf(text, 240,
 			 "every bit is set: it says maybe to all, and cannot tell how "
 			 "many keys it holds; make a new one from the keys");
-	else if (file->rate <= p && file->layers == 1)
+	else if (file->rate <= p && file->single)
 		snprintf(text, 240, "the rate is %s now; it reaches %s with %.0f keys more", rate,
 			 asked, fmax((double)most - rounded(file->distinct), 0));
+	else if (file->rate <= p && file->grows && p >= file->p)
+		snprintf(text, 240, "the rate is %s now, and it stays below %s: the filter grows",
+			 rate, asked);
 	else if (file->rate <= p)
 		snprintf(text, 240, "the rate is %s now, below %s", rate, asked);
 	else if (plan_anew(file, p, &anew))

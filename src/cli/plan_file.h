@@ -8,6 +8,7 @@
 /* What the bits of a filter say. */
 struct plan_file {
 	size_t layers;
+	bool single, grows;          /* one layer of fixed size; a ladder */
 	double distinct, rate, fill; /* of all layers together; distinct may be infinite */
 	double p;                    /* promised for all layers together */
 	uint64_t n, m, bytes, records;

@@ -34,6 +34,7 @@
 #define RECORDS_READ ((size_t)256 << 10)
 #define RECORDS_CARRY ((size_t)64 << 10)
 #define RECORDS_PIPE (1 << 20)
+#define RECORDS_FLUSH 100000000 /* nanoseconds */
 
 struct records {
 	struct records_setup setup;
@@ -63,7 +64,7 @@ struct records {
 	uint8_t *scratch; /* keys that had to be copied */
 	size_t scratch_size;
 
-	uint64_t last_tick;
+	uint64_t last_tick, last_flush;
 	bool trouble;
 	struct progress progress;
 	struct records_tally tally;
@@ -147,7 +148,7 @@ struct records *records_open(const struct records_setup *setup)
 	    options->fields.ranges[0].first == options->fields.ranges[0].last &&
 	    !(options->zero_terminated && options->delimiter == FIELD_BLANKS))
 		r->one_field = options->fields.needed;
-	r->last_tick = system_clock();
+	r->last_tick = r->last_flush = system_clock();
 	reset_buffer(r);
 	progress_begin(&r->progress, options->progress);
 	if (r->progress.shown)
@@ -220,7 +221,7 @@ static const char *next_name(struct records *r, enum step *step)
 	}
 	length = getdelim(&r->listed, &r->listed_room, '\0', r->list);
 	if (length < 0) {
-		if (ferror(r->list)) {
+		if (ferror(r->list) && !(errno == EINTR && system_signal() != 0)) {
 			message_errno(message_input_name(r->setup.options->files0_from), errno);
 			*step = STEP_FAILED;
 		}
@@ -242,6 +243,8 @@ static enum step open_input(struct records *r, const char *name)
 	struct stat st;
 	const char *why = NULL;
 
+	if (fd < 0 && errno == EINTR && system_signal() != 0)
+		return STEP_END;
 	if (standard && r->list != NULL && strcmp(r->setup.options->files0_from, "-") == 0)
 		why = "holds the list of files already";
 	else if (fd < 0 || fstat(fd, &st) != 0)
@@ -292,6 +295,21 @@ static enum step next_input(struct records *r)
 }
 
 /* ------------------------------------------------------------------ waiting */
+
+/* Output is flushed before a read would block; where reads never do, because what
+ * comes is mostly held back, every tenth of a second has to do. */
+static bool flush_in_time(struct records *r)
+{
+	uint64_t now;
+
+	if (r->setup.idle == NULL)
+		return true;
+	now = system_clock();
+	if (now - r->last_flush < RECORDS_FLUSH)
+		return true;
+	r->last_flush = now;
+	return r->setup.idle(r->setup.context);
+}
 
 static bool tick(struct records *r)
 {
@@ -385,7 +403,7 @@ static bool make_room(struct records *r)
 /* Reads on. */
 static enum step refill(struct records *r)
 {
-	if (!tick(r))
+	if (!flush_in_time(r) || !tick(r))
 		return STEP_FAILED;
 	if (!make_room(r))
 		return STEP_FAILED;
@@ -487,8 +505,8 @@ static bool find_weight(const struct records *r, struct records_batch *batch, si
 
 /* Finds the key of record i: false where it lacks one, or has a bad weight (*step).
  * *used is what was taken of the scratch memory. */
-static bool find_key(const struct records *r, struct records_batch *batch, size_t i,
-		     uint8_t *scratch, size_t *used, enum step *step)
+static bool find_key(struct records *r, struct records_batch *batch, size_t i, uint8_t *scratch,
+		     size_t *used, enum step *step)
 {
 	const struct record_options *options = r->setup.options;
 	const uint8_t *record = batch->starts[i], *key = record;
@@ -504,8 +522,10 @@ static bool find_key(const struct records *r, struct records_batch *batch, size_
 				       &length);
 	else if (options->has_fields)
 		found = field_key(&r->split, record, whole, scratch, &key, &length, used);
-	if (found && r->setup.weight_field > 0)
-		found = find_weight(r, batch, i, whole, step);
+	if (found && r->setup.weight_field > 0 && !find_weight(r, batch, i, whole, step)) {
+		found = false;
+		r->tally.without_weight++;
+	}
 	if (found && r->setup.fold) {
 		records_fold(scratch, key, length);
 		key = scratch;
@@ -625,8 +645,12 @@ const struct records_tally *records_tally(const struct records *r)
 
 void records_warn_no_key(const struct records *r)
 {
-	if (r->tally.records > 0 && r->tally.without_key == r->tally.records)
-		message("no record has field %" PRIu64, r->split.list.needed);
+	const struct records_tally *tally = &r->tally;
+	bool by_weight = tally->without_weight == tally->records;
+
+	if (tally->records > 0 && tally->without_key == tally->records)
+		message("no record has field %" PRIu64,
+			by_weight ? r->setup.weight_field : r->split.list.needed);
 }
 
 /* "1 record", "2 records" */

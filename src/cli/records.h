@@ -60,6 +60,7 @@ struct records_batch {
 /* What was read, for summaries. */
 struct records_tally {
 	uint64_t records, without_key, bytes, inputs;
+	uint64_t without_weight; /* of those without a key: they lack that field */
 };
 
 struct records_setup {

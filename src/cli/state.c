@@ -1,6 +1,7 @@
 #include "state.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "message.h"
@@ -41,6 +42,10 @@ struct option_group state_option_group(struct state_options *options)
 
 bool state_options_check(const struct state_options *options, const char *path_option)
 {
+	if (options->path != NULL && strcmp(options->path, "-") == 0) {
+		option_complain("%s needs a file: a pipe cannot be read and replaced", path_option);
+		return false;
+	}
 	if (options->path != NULL || (!options->no_wait && options->save_every == 0))
 		return true;
 	option_complain("%s needs %s", options->no_wait ? "--no-wait" : "--save-every",

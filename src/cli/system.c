@@ -178,16 +178,23 @@ uint64_t system_clock(void)
 
 static volatile sig_atomic_t first_signal;
 
+static const int caught[] = { SIGINT, SIGTERM, SIGHUP };
+
+/* One signal asks for an orderly end; who sends a second one, perhaps since a reader
+ * has stopped reading, does not want to wait for it. */
 static void note_signal(int signal_number)
 {
+	struct sigaction action = { .sa_handler = SIG_DFL };
+
 	if (first_signal == 0)
 		first_signal = signal_number;
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof caught / sizeof caught[0]; i++)
+		sigaction(caught[i], &action, NULL);
 }
 
 void system_catch_signals(void)
 {
-	static const int caught[] = { SIGINT, SIGTERM, SIGHUP };
-
 	for (size_t i = 0; i < sizeof caught / sizeof caught[0]; i++) {
 		struct sigaction action = { .sa_handler = note_signal }, before;
 

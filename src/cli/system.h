@@ -23,8 +23,9 @@ uint64_t system_group_memory(const char *root);
 /* Monotonic time in nanoseconds. */
 uint64_t system_clock(void);
 
-/* INT, TERM and HUP are noted instead of ending the process (those that were
- * ignored stay ignored); system calls that wait return EINTR. */
+/* The first of INT, TERM and HUP is noted instead of ending the process (those that
+ * were ignored stay ignored until then); system calls that wait return EINTR.  A
+ * second one ends it. */
 void system_catch_signals(void);
 /* The first signal that came, or 0. */
 int system_signal(void);

@@ -336,7 +336,7 @@ static bool ask_inputs(struct run *run, bool *trouble)
 
 	if (!good)
 		return false;
-	if (fstat(STDOUT_FILENO, &output) == 0 && output.st_size > 0)
+	if (fstat(STDOUT_FILENO, &output) == 0)
 		records_forbid(records, &output);
 	while (good && !run->done &&
 	       (outcome = records_next(records, &batch)) == RECORDS_BATCH_READY)

@@ -55,8 +55,9 @@ static bool take_window(struct uniq *uniq, const char *value)
 	bool good;
 
 	uniq->has_window = true;
-	/* M is a million; m can only be meant for minutes, which the error then says. */
-	if (strpbrk(value, "shdm") != NULL) {
+	/* What ends like a number is one, M is a million; else it can only be a duration,
+	 * and the error says so: m may have been meant for minutes. */
+	if (*value != '\0' && strchr("0123456789.kKMGTe", value[strlen(value) - 1]) == NULL) {
 		uniq->window.unit = SKETCH_WINDOW_NANOSECONDS;
 		good = number_duration(value, &uniq->window.span, &error);
 	} else {
@@ -108,6 +109,10 @@ static bool check_options(const struct uniq *uniq)
 {
 	bool by_time = uniq->window.unit == SKETCH_WINDOW_NANOSECONDS;
 
+	if (uniq->duplicates != NULL && strcmp(uniq->duplicates, "-") == 0) {
+		option_complain("--duplicates needs a file: standard output has the others");
+		return false;
+	}
 	if (uniq->since_first && !uniq->has_window && uniq->state.path == NULL) {
 		option_complain("--since-first needs --window");
 		return false;
@@ -200,8 +205,14 @@ static void start_clock(struct run *run)
 	    window.unit != SKETCH_WINDOW_NANOSECONDS)
 		return;
 	elapsed = now - (uint64_t)window.landmark;
-	if ((int64_t)elapsed < 0 || elapsed < window.stamp * window.span)
+	if ((int64_t)elapsed < 0 || elapsed < window.stamp * window.span) {
+		/* A clock that was right now and then was ahead, or is behind. */
+		if (window.stamp * window.span - elapsed > window.span)
+			message("%s: warning: was saved later than now by the clock; nothing is "
+				"forgotten until then",
+				run->uniq->state.path);
 		elapsed = window.stamp * window.span;
+	}
 	/* May wrap around; only differences are used. */
 	run->epoch = clock - elapsed;
 }
@@ -505,7 +516,7 @@ static bool open_streams(struct run *run)
 	run->records = records_open(&setup);
 	if (run->records == NULL)
 		return false;
-	if (fstat(STDOUT_FILENO, &out) == 0 && out.st_size > 0)
+	if (fstat(STDOUT_FILENO, &out) == 0)
 		records_forbid(run->records, &out);
 	if (uniq->duplicates != NULL)
 		records_forbid(run->records, &duplicates);

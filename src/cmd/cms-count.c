@@ -347,7 +347,7 @@ static bool open_records(struct run *run, bool asks)
 	run->records = records_open(&setup);
 	if (run->records == NULL)
 		return false;
-	if (fstat(STDOUT_FILENO, &out) == 0 && out.st_size > 0)
+	if (fstat(STDOUT_FILENO, &out) == 0)
 		records_forbid(run->records, &out);
 	if (!asks)
 		counts_forbid(&run->target, run->records);

@@ -192,7 +192,7 @@ static const char *const examples[] = {
 	"fpr-calc -m 6MB -p 0.001                        # how many keys?",
 	"fpr-calc -n 1M -p 0.01 --simulate               # is it true?",
 	"fpr-calc -n 1M -p 0.01 --print bytes            # for scripts",
-	"fpr-calc --file seen.bloom --until 1%           # how long will it do?",
+	"fpr-calc --file users.bloom --until 1%          # how long will it do?",
 	"fpr-calc --cms --epsilon 0.001 --delta 0.001",
 	NULL,
 };
@@ -504,15 +504,21 @@ static bool simulate_existing(const struct calc *calc, struct sketch_bloom *bloo
 static bool ask_file(const struct calc *calc, struct sketch_bloom *bloom, struct answer *answer)
 {
 	struct plan_file *file = &answer->file;
-	bool needs_keys = calc->changes || calc->table || calc->compare || calc->explain ||
-			  calc->curve != CURVE_NONE;
+	/* Until when a filter that grows keeps p above its own is no number. */
+	bool needs_one = calc->changes || calc->table || calc->compare || calc->explain ||
+			 calc->curve != CURVE_NONE;
 
 	if (!plan_file_read(bloom, calc->file, file))
 		return false;
-	if (needs_keys &&
-	    (file->layers > 1 || !(file->distinct >= 0.5 && isfinite(file->distinct)))) {
+	if (calc->until > 0 && !file->single) {
+		message("%s: %s", message_input_name(calc->file),
+			file->grows ? "grows with its keys and keeps its p: there is no until" :
+				      "forgets its keys: there is no until");
+		return false;
+	}
+	if (needs_one && (!file->single || !(file->distinct >= 0.5 && isfinite(file->distinct)))) {
 		message("%s: %s cannot be asked that", message_input_name(calc->file),
-			file->layers > 1      ? "a filter of several layers" :
+			!file->single         ? "a filter that grows or has a window" :
 			file->distinct >= 0.5 ? "a filter whose every bit is set" :
 						"an empty filter");
 		return false;

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +18,19 @@
 #include "error.h"
 
 /* ------------------------------------------------------------------ reading */
+
+/* Whether a call that failed is to be made again: at once after a signal, or once a
+ * descriptor that does not block is ready. */
+static bool try_again(int fd, short events)
+{
+	struct pollfd wanted = { fd, events, 0 };
+
+	if (errno == EINTR)
+		return true;
+	if (errno != EAGAIN && errno != EWOULDBLOCK)
+		return false;
+	return poll(&wanted, 1, -1) > 0 || errno == EINTR;
+}
 
 /* Reads until the buffer is full or the input ends. */
 static enum sketch_status read_fully(int fd, uint8_t *buffer, size_t length, size_t *done,
@@ -28,7 +42,7 @@ static enum sketch_status read_fully(int fd, uint8_t *buffer, size_t length, siz
 
 		if (got == 0)
 			return SKETCH_OK;
-		if (got < 0 && errno != EINTR)
+		if (got < 0 && !try_again(fd, POLLIN))
 			return error_io(error, errno, "");
 		if (got > 0)
 			*done += (size_t)got;
@@ -197,7 +211,7 @@ enum sketch_status file_write(int fd, const uint8_t *bytes, uint64_t length,
 		size_t most = (size_t)1 << 30;
 		ssize_t put = write(fd, bytes, length < most ? (size_t)length : most);
 
-		if (put < 0 && errno != EINTR)
+		if (put < 0 && !try_again(fd, POLLOUT))
 			return error_io(error, errno, "");
 		if (put > 0) {
 			bytes += put;

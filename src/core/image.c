@@ -156,6 +156,13 @@ static enum sketch_status check_window(const uint8_t *image, const struct parts 
 					 "damaged: the generations of the window do not follow "
 					 "each other");
 	}
+	/* Stamps go on; none may come that has no successor. */
+	if (window->stamp > SKETCH_MAX_BITS || window->span > SKETCH_MAX_BITS ||
+	    (window->unit == SKETCH_WINDOW_NANOSECONDS &&
+	     window->stamp > SKETCH_MAX_BITS / window->span))
+		return error_set(error, SKETCH_DAMAGED,
+				 "damaged: generation %" PRIu64 " of a window of %" PRIu64,
+				 window->stamp, window->span);
 	if (last->stamp != window->stamp ||
 	    (window->unit == SKETCH_WINDOW_RECORDS && window->records > window->span))
 		return error_set(error, SKETCH_DAMAGED,

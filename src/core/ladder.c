@@ -33,6 +33,7 @@
 
 #define LADDER_KEYS UINT64_C(65536)
 #define LADDER_GROWTH 4
+#define LADDER_LEAST_RATE 1e-280
 
 /* With fewer keys to go, counting each is cheaper than counting the layer. */
 #define LADDER_CLOSE 4096
@@ -43,6 +44,14 @@ enum sketch_status sketch_ladder_rung(enum sketch_layout layout, double p, size_
 				      struct sketch_params *params, struct sketch_error *error)
 {
 	struct sketch_request request = { .layout = layout, .n = LADDER_KEYS, .p = p / 2 };
+
+	/* So that the last rung there can be, of 10^18 keys, has a rate that can be
+	 * planned. */
+	if (!(p >= LADDER_LEAST_RATE && p < 1))
+		return error_set(
+			error, SKETCH_RANGE,
+			"p = %g is out of range for a filter that grows (%g to less than 1)", p,
+			LADDER_LEAST_RATE);
 
 	for (size_t i = 0; i < rung; i++) {
 		if (__builtin_mul_overflow(request.n, LADDER_GROWTH, &request.n))

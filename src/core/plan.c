@@ -510,20 +510,32 @@ static bool keeps_rate(struct plan *plan)
 	       sizing_rate_bound(found, found->n, &plan->line) <= plan->want.p;
 }
 
-/* The least g that keeps p with the k in plan->found. */
+/* The least k, a multiple of `step`, that keeps p with the g in plan->found. */
+static bool find_hashes(struct plan *plan, uint32_t step)
+{
+	struct sketch_params *found = &plan->found;
+	uint32_t wanted = plan->want.k;
+
+	set_size(plan);
+	for (found->k = step; found->m != 0 && found->k <= SKETCH_MAX_HASHES; found->k += step) {
+		if ((wanted == 0 || found->k == wanted) && keeps_rate(plan))
+			return true;
+	}
+	return false;
+}
+
+/* A line more is a cache miss more for every key, so the least g comes first. */
 static bool find_lines(struct plan *plan)
 {
 	struct sketch_params *found = &plan->found;
-	uint32_t first = plan->want.g != 0 ? plan->want.g : 1;
-	uint32_t last = plan->want.g != 0 ? plan->want.g : found->k;
+	uint32_t last = plan->want.k != 0 ? plan->want.k : SKETCH_MAX_HASHES;
 
-	if (found->layout == SKETCH_CLASSIC) {
-		set_size(plan);
-		return keeps_rate(plan);
-	}
-	for (found->g = first; found->g <= last; found->g++) {
-		set_size(plan);
-		if (found->k % found->g == 0 && found->m != 0 && keeps_rate(plan))
+	if (found->layout == SKETCH_CLASSIC)
+		return find_hashes(plan, 1);
+	if (plan->want.g != 0)
+		return find_hashes(plan, plan->want.g);
+	for (found->g = 1; found->g <= last; found->g++) {
+		if (find_hashes(plan, found->g))
 			return true;
 	}
 	return false;
@@ -531,14 +543,10 @@ static bool find_lines(struct plan *plan)
 
 static enum sketch_status least_hashes(struct plan *plan, struct sketch_error *error)
 {
-	uint32_t first = plan->want.k != 0 ? plan->want.k : 1;
-	uint32_t last = plan->want.k != 0 ? plan->want.k : SKETCH_MAX_HASHES;
 	char with_k[24] = "", suggestion[40];
 
-	for (plan->found.k = first; plan->found.k <= last; plan->found.k++) {
-		if (find_lines(plan))
-			return SKETCH_OK;
-	}
+	if (find_lines(plan))
+		return SKETCH_OK;
 	if (plan->want.k != 0)
 		snprintf(with_k, sizeof with_k, " with k = %" PRIu32, plan->want.k);
 	suggest_size(plan, plan->want.n, suggestion, sizeof suggestion);

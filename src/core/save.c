@@ -155,8 +155,11 @@ static void clear_leftovers(const struct place *place)
 		return;
 	}
 	while ((entry = readdir(folder)) != NULL) {
+		const char *digits = entry->d_name + length;
+
 		if (strncmp(entry->d_name, stem, (size_t)length) == 0 &&
-		    strlen(entry->d_name) == (size_t)length + SAVE_DIGITS)
+		    strlen(digits) == SAVE_DIGITS &&
+		    strspn(digits, "0123456789abcdef") == SAVE_DIGITS)
 			clear_one(place->folder, entry->d_name);
 	}
 	closedir(folder);
@@ -550,7 +553,8 @@ void sketch_claim_release(struct sketch_claim *claim)
 {
 	if (claim == NULL)
 		return;
-	if (claim->made && sketch_claim_is_empty(claim))
+	/* Whoever replaced it without a claim is not to lose his file. */
+	if (claim->made && sketch_claim_is_empty(claim) && still_named(&claim->place, claim->fd))
 		unlinkat(claim->place.folder, claim->place.name, 0);
 	/* A child that was forked meanwhile has the descriptor, too. */
 	if (claim->fd >= 0) {

@@ -131,7 +131,8 @@ struct sketch_request {
  *   n p k      the smallest m
  *   n m        the k with the smallest bound; p is that bound
  *   n m k      p is the bound
- *   n m p      the smallest k that keeps p, or SKETCH_UNREACHABLE
+ *   n m p      the least g that can keep p, and for it the smallest k that does,
+ *              or SKETCH_UNREACHABLE
  *   n m p k    a check: SKETCH_UNREACHABLE where the bound exceeds p
  *   m p        the largest n, and the k that gives it
  *   m p k      the largest n
@@ -147,9 +148,7 @@ struct sketch_request {
  * most 3 % more bits than the best k for the same g.  Where p is known, g and this
  * form follow from p alone; so m never falls as n grows, nor as p falls, but for
  * those p where one more line begins (8.6e-4, 7.4e-7, 6.3e-10, ...): there m drops by
- * some percent, which was the price of fewer cache misses.
- *
- * In "n m p" the least k goes with the least g that keeps p. */
+ * some percent, which was the price of fewer cache misses. */
 enum sketch_status sketch_plan(const struct sketch_request *request, struct sketch_params *params,
 			       struct sketch_error *error);
 
@@ -273,7 +272,7 @@ struct sketch_window {
 	uint64_t span;    /* of a generation, in that unit; at least 1 */
 	int64_t landmark; /* nanoseconds: when stamp 0 began, after 1970-01-01 UTC;
 	                   * records: 0 */
-	uint64_t stamp;   /* of the current generation */
+	uint64_t stamp;   /* of the current generation; stamp * span is below 2^63 */
 	uint64_t records; /* read in the current generation */
 };
 

@@ -780,7 +780,7 @@ static void plan__smaller_p__never_smaller_m_for_the_same_g(void **state)
 	}
 }
 
-static void plan__n_m_p__smallest_k_that_keeps_p(void **state)
+static void plan__n_m_p__least_lines_and_for_them_the_smallest_k(void **state)
 {
 	uint64_t random = 17;
 
@@ -802,9 +802,10 @@ static void plan__n_m_p__smallest_k_that_keeps_p(void **state)
 		found = plan(&request);
 		assert_true(sketch_rate_bound(&found, found.n) <= request.p);
 		assert_true(request.m - found.m < sizing_unit(found.layout, found.g));
+		request.g = found.g;
 		for (request.k = 1; request.k < found.k; request.k++)
 			assert_false(possible(request));
-		request.k = found.k;
+		request.k = 0;
 		for (request.g = 1; request.g < found.g; request.g++)
 			assert_false(possible(request));
 	}
@@ -1084,7 +1085,7 @@ int main(void)
 		cmocka_unit_test(plan__blocked_n_and_p__least_g_within_10_percent),
 		cmocka_unit_test(plan__larger_n__never_smaller_m),
 		cmocka_unit_test(plan__smaller_p__never_smaller_m_for_the_same_g),
-		cmocka_unit_test(plan__n_m_p__smallest_k_that_keeps_p),
+		cmocka_unit_test(plan__n_m_p__least_lines_and_for_them_the_smallest_k),
 		cmocka_unit_test(plan__n_and_m__least_bound),
 		cmocka_unit_test(plan__published_sizes__reached),
 		cmocka_unit_test(plan__classic_million_at_1_percent__above_textbook),

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -231,23 +232,27 @@ static void clock__read_twice__does_not_run_back(void **state)
 
 /* ----------------------------------------------------------------- signals */
 
+/* Waits as records.c does: a signal counts whenever it comes. */
 static int wait_for_signal(void *context)
 {
 	int *ends = context;
+	struct pollfd wanted = { ends[0], POLLIN, 0 };
+	sigset_t block, before;
 	char byte = 0;
 
 	close(ends[1]); /* so that a test that fails does not hang */
 	system_catch_signals();
 	if (system_signal() != 0)
 		return 10;
-	raise(SIGHUP);
-	raise(SIGTERM);
-	if (system_signal() != SIGHUP)
-		return 11;
+	sigemptyset(&block);
+	sigaddset(&block, SIGTERM);
+	sigprocmask(SIG_BLOCK, &block, &before);
 	if (write(ends[0], &byte, 1) != 1)
 		return 12;
-	if (read(ends[0], &byte, 1) != -1 || errno != EINTR)
+	if (ppoll(&wanted, 1, NULL, &before) != -1 || errno != EINTR)
 		return 13;
+	if (system_signal() != SIGTERM)
+		return 11;
 	system_die_by_signal(SIGINT);
 }
 
@@ -262,13 +267,26 @@ static void signals__caught__noted_and_waits_end(void **state)
 	child = child_start(wait_for_signal, ends);
 	close(ends[0]);
 	assert_int_equal(read(ends[1], &byte, 1), 1);
-	/* Sent again and again, since it counts only once the child waits. */
-	for (int i = 0; i < 20; i++) {
-		sleep_ms(20);
-		kill(child, SIGTERM);
-	}
-	close(ends[1]);
+	kill(child, SIGTERM);
 	assert_int_equal(child_end(child), 128 + SIGINT);
+	close(ends[1]);
+}
+
+static int take_two_signals(void *context)
+{
+	(void)context;
+	system_catch_signals();
+	raise(SIGHUP);
+	if (system_signal() != SIGHUP)
+		return 10;
+	raise(SIGTERM);
+	return 11;
+}
+
+static void signals__a_second_one__ends_the_process(void **state)
+{
+	(void)state;
+	assert_int_equal(child_end(child_start(take_two_signals, NULL)), 128 + SIGTERM);
 }
 
 static int keep_ignoring(void *context)
@@ -380,6 +398,7 @@ int main(void)
 		cmocka_unit_test(memory__resource_limits__counted),
 		cmocka_unit_test(clock__read_twice__does_not_run_back),
 		cmocka_unit_test(signals__caught__noted_and_waits_end),
+		cmocka_unit_test(signals__a_second_one__ends_the_process),
 		cmocka_unit_test(signals__ignored_before__stay_ignored),
 		cmocka_unit_test(die_by_signal__caught_and_blocked__dies_by_it),
 		cmocka_unit_test(guard__mapped_file_shrinks__message_and_status_2),

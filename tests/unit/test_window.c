@@ -288,7 +288,7 @@ static void insert__equal_keys_in_one_call__second_is_found(void **state)
 
 static void advance__by_any_number__forgets_as_many_generations(void **state)
 {
-	static const uint64_t steps[] = { 0, 1, 2, 3, 1000, UINT64_MAX - 11 };
+	static const uint64_t steps[] = { 0, 1, 2, 3, 1000, UINT64_C(900000000000000000) };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(steps); i++) {
