@@ -68,7 +68,8 @@
  *        8      8  span of a generation, at least 1
  *       16      8  landmark, i64: when stamp 0 began, in nanoseconds after
  *                    1970-01-01 00:00:00 UTC; 0 for unit 1
- *       24      8  stamp of the current generation: that of the last layer
+ *       24      8  stamp of the current generation: that of the last layer; at most
+ *                    2^62, and times span below 2^63 for unit 2
  *       32     32  0
  *
  * A file of counts has TABLE 0, SUMS 0, SUMS 1, CELLS 0, KEYS 1 and arrangement 0;
@@ -124,6 +125,7 @@
 #define FORMAT_ALIGNMENT 64u
 #define FORMAT_CHUNK_BYTES 65536u
 #define FORMAT_MAX_SECTIONS 1024u
+#define FORMAT_MAX_STAMP (UINT64_C(1) << 62)
 #define FORMAT_FLAG_KEY_ELSEWHERE 1u
 #define FORMAT_TYPE_IGNORABLE 0x80000000u
 

@@ -157,9 +157,9 @@ static enum sketch_status check_window(const uint8_t *image, const struct parts 
 					 "each other");
 	}
 	/* Stamps go on; none may come that has no successor. */
-	if (window->stamp > SKETCH_MAX_BITS || window->span > SKETCH_MAX_BITS ||
+	if (window->stamp > FORMAT_MAX_STAMP ||
 	    (window->unit == SKETCH_WINDOW_NANOSECONDS &&
-	     window->stamp > SKETCH_MAX_BITS / window->span))
+	     window->stamp > (uint64_t)INT64_MAX / window->span))
 		return error_set(error, SKETCH_DAMAGED,
 				 "damaged: generation %" PRIu64 " of a window of %" PRIu64,
 				 window->stamp, window->span);
