@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crc32c.h"
 #include "support.h"
 
 static void assert_crc(const uint8_t *data, size_t length, uint32_t expected)
@@ -172,6 +173,25 @@ static void crc32c__single_flipped_bit__changes_it(void **state)
 	}
 }
 
+/* Where the processor has instructions for it, nothing else runs the other way. */
+static void portable__every_length__is_the_same(void **state)
+{
+	static uint8_t bytes[70000];
+	uint32_t random = 1;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bytes; i++) {
+		random = random * 1664525 + 1013904223;
+		bytes[i] = (uint8_t)(random >> 24);
+	}
+	assert_true(crc32c_portable(0, (const uint8_t *)"123456789", 9) == UINT32_C(0xe3069283));
+	for (size_t length = 0; length < sizeof bytes; length += length < 300 ? 1 : 6977) {
+		for (size_t at = 0; at < 9 && at + length <= sizeof bytes; at++)
+			assert_true(crc32c_portable(7, bytes + at, length) ==
+				    sketch_crc32c(7, bytes + at, length));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,6 +204,7 @@ int main(void)
 		cmocka_unit_test(crc32c__split_at_any_point__gives_the_same),
 		cmocka_unit_test(crc32c__many_random_pieces__give_the_same),
 		cmocka_unit_test(crc32c__single_flipped_bit__changes_it),
+		cmocka_unit_test(portable__every_length__is_the_same),
 	};
 
 	return cmocka_run_group_tests_name("crc32c", tests, NULL, NULL);
