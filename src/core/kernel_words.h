@@ -41,7 +41,7 @@ WORDS(walk)(const struct layer *layer, const struct sketch_hash *hashes, size_t 
 	return verdict;
 }
 
-/* One and two lines a key are what nearly every filter has: unrolled. */
+/* One to three lines a key are what nearly every filter has: unrolled. */
 static inline __attribute__((always_inline)) WORDS_TARGET uint64_t WORDS(steps)(
 	const struct layer *layer, const struct sketch_hash *hashes, size_t count, enum walk walk)
 {
@@ -53,6 +53,8 @@ static inline __attribute__((always_inline)) WORDS_TARGET uint64_t WORDS(steps)(
 		return WORDS(walk)(layer, hashes, count, walk, 1);
 	if (g == 2)
 		return WORDS(walk)(layer, hashes, count, walk, 2);
+	if (g == 3)
+		return WORDS(walk)(layer, hashes, count, walk, 3);
 	for (size_t i = 0; i < count; i += step) {
 		size_t n = count - i < step ? count - i : step;
 
