@@ -598,6 +598,17 @@ static void plan__random_n_and_p__least_m_that_keeps_p(void **state)
 	}
 }
 
+/* Field by field: between them there may be bytes that nobody sets. */
+static void assert_same(const struct sketch_params *a, const struct sketch_params *b)
+{
+	assert_int_equal(a->layout, b->layout);
+	assert_int_equal(a->k, b->k);
+	assert_int_equal(a->g, b->g);
+	assert_int_equal(a->m, b->m);
+	assert_int_equal(a->n, b->n);
+	assert_memory_equal(&a->p, &b->p, sizeof a->p);
+}
+
 static void plan__what_was_found_given_again__the_same(void **state)
 {
 	uint64_t random = 12;
@@ -613,7 +624,7 @@ static void plan__what_was_found_given_again__the_same(void **state)
 		request = (struct sketch_request){ found.layout, found.n, found.p,
 						   found.m,      found.k, found.g };
 		again = plan(&request);
-		assert_memory_equal(&again, &found, sizeof found);
+		assert_same(&again, &found);
 
 		request.m = 0;
 		again = plan(&request);
