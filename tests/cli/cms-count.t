@@ -290,7 +290,7 @@ records=1000000 most=60000
 ! long || records=10000000
 sanitized && most=600000
 run bash -c "seq $records | command time -f %M cms-count --at-least 1000000 2>&1"
-if [ "$(wc -l <"$OUT")" = 1 ]; then
+if grep -Eqx "[0-9]+" "$OUT"; then
 	ok "$records distinct keys in less than $((most / 1000)) MB" \
 		test "$(cat "$OUT")" -lt "$most"
 else

@@ -22,7 +22,7 @@ run bash -c 'sketch-merge plain?.cms >sum.cms'
 same whole.cms sum.cms "through a pipe"
 run bash -c 'sketch-merge -o sum.cms plain0.cms - plain[2-9].cms <plain1.cms'
 same whole.cms sum.cms "one from standard input"
-awk '{ print $0 "\t" (NR % 7 == 0 ? 4294967295 : NR % 5) }' stream >weighted
+awk '{ print $0 "\t" (NR % 7 == 0 ? "4294967295" : NR % 5) }' stream >weighted
 cms-count --plain --width 300 -f 1 -W 2 -o whole.cms weighted
 for ((i = 0; i < 10; i++)); do
 	awk -v i=$i 'NR % 10 == i' weighted | cms-count --plain --width 300 -f 1 -W 2 -o "w$i.cms"
