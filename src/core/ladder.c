@@ -184,7 +184,8 @@ static size_t fill_layer(struct layer *layer, const struct sketch_hash *hashes, 
 	size_t done = 0;
 
 	*found = 0;
-	if (is_full(layer))
+	/* All were in older layers: what is known of this one stands. */
+	if (count == 0 || is_full(layer))
 		return 0;
 	if (layer->safe_keys >= count) {
 		uint64_t fresh;
