@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bloom.h"
 #include "format.h"
 #include "support.h"
 
@@ -801,6 +802,38 @@ static void grow__keys_of_a_golden_file__give_the_file(void **state)
 	}
 }
 
+/* Close to full every new key is counted; a batch of old ones must not make the whole
+ * layer be counted anew. */
+static void insert__only_keys_of_older_layers__keeps_the_count(void **state)
+{
+	struct sketch_identity identity = { .family = SKETCH_FAMILY_MURMUR3,
+					    .arrangement = SKETCH_LADDER };
+	struct sketch_bloom *filter = NULL;
+	struct sketch_params rung;
+	struct sketch_hash old[64];
+	uint64_t found, number = 0;
+	struct layer *last;
+
+	(void)state;
+	assert_int_equal(sketch_ladder_rung(SKETCH_BLOCKED, 0.01, 0, &rung, NULL), SKETCH_OK);
+	assert_int_equal(sketch_bloom_new(&filter, &identity, &rung, 1, UINT64_MAX, NULL),
+			 SKETCH_OK);
+	for (size_t i = 0; i < 64; i++)
+		old[i] = sketch_murmur3_x64_128(&i, sizeof i, 1);
+	assert_int_equal(sketch_bloom_insert(filter, old, 64, &found, NULL), SKETCH_OK);
+	do {
+		struct sketch_hash hash = sketch_murmur3_x64_128(&number, sizeof number, 2);
+
+		number++;
+		assert_int_equal(sketch_bloom_insert(filter, &hash, 1, &found, NULL), SKETCH_OK);
+		last = &filter->layers[filter->layer_count - 1];
+	} while (filter->layer_count < 2 || !last->counted || last->safe_keys != 0);
+	assert_int_equal(sketch_bloom_insert(filter, old, 64, &found, NULL), SKETCH_OK);
+	assert_true(found == ~UINT64_C(0));
+	assert_true(last->counted);
+	sketch_bloom_free(filter);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -823,6 +856,7 @@ int main(void)
 		cmocka_unit_test(join__damaged_operand__is_refused_and_nothing_changed),
 		cmocka_unit_test(join__then_grown__goes_on_above_the_last_layer),
 		cmocka_unit_test(grow__keys_of_a_golden_file__give_the_file),
+		cmocka_unit_test(insert__only_keys_of_older_layers__keeps_the_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
