@@ -220,17 +220,12 @@ struct sketch_counts *counts_open(const char *name)
 	return file == NULL ? NULL : counts_of_file(name, file);
 }
 
-bool counts_named_twice(const struct words *names, size_t index)
+bool counts_named_twice(const char *const *names, size_t index)
 {
-	struct stat one, other;
-	const char *name = names->items[index];
-
-	if (strcmp(name, "-") == 0 || stat(name, &one) != 0 || !S_ISREG(one.st_mode))
-		return false;
 	for (size_t i = 0; i < index; i++) {
-		if (strcmp(names->items[i], "-") != 0 && stat(names->items[i], &other) == 0 &&
-		    one.st_dev == other.st_dev && one.st_ino == other.st_ino) {
-			message("%s: named twice: its counts would be added to themselves", name);
+		if (open_same_file(names[i], names[index])) {
+			message("%s: named twice: its counts would be added to themselves",
+				names[index]);
 			return true;
 		}
 	}
@@ -246,6 +241,27 @@ static bool differs(const char *file, const char *field, uint64_t has, uint64_t 
 	return true;
 }
 
+/* Whether a size was asked for that is not the sketch's; what was not asked for is
+ * taken from it. */
+static bool contradicts_size(const struct counts_options *options, const char *file,
+			     const struct sketch_counts_params *has)
+{
+	struct counts_options completed = *options;
+	struct sketch_counts_params asked = *has;
+
+	if (!has_size(options))
+		return false;
+	if (options->depth == 0 && options->delta == 0)
+		completed.depth = has->d;
+	if (options->width == 0 && options->epsilon == 0 && options->size_bits == 0)
+		completed.width = has->w;
+	if (!plan(&completed, &asked))
+		return true;
+	if (asked.d != has->d)
+		return differs(file, "d", has->d, asked.d);
+	return asked.w != has->w && differs(file, "w", has->w, asked.w);
+}
+
 /* Whether the command line says anything else than the sketch to be added to. */
 static bool contradicts(const struct counts_options *options, bool fold,
 			const struct sketch_counts *counts)
@@ -253,14 +269,9 @@ static bool contradicts(const struct counts_options *options, bool fold,
 	const struct sketch_counts_params *has = sketch_counts_params(counts);
 	const struct sketch_identity *identity = sketch_counts_identity(counts);
 	const char *file = options->state.path;
-	struct sketch_counts_params asked = *has;
 
-	if (has_size(options) && !plan(options, &asked))
+	if (contradicts_size(options, file, has))
 		return true;
-	if (asked.d != has->d)
-		return differs(file, "d", has->d, asked.d);
-	if (asked.w != has->w)
-		return differs(file, "w", has->w, asked.w);
 	if (options->has_seed && options->seed != identity->seed)
 		return differs(file, "seed", identity->seed, options->seed);
 	if (options->plain && has->update != SKETCH_PLAIN) {

@@ -38,9 +38,9 @@ struct sketch_counts *counts_open(const char *name);
 /* The same of a file that was read; it is used up. */
 struct sketch_counts *counts_of_file(const char *name, struct sketch_file *file);
 
-/* Whether the file of names->items[index] was named before, with a message then: its
+/* Whether the file names[index] was named before, with a message then: its
  * counts would be added to themselves. */
-bool counts_named_twice(const struct words *names, size_t index);
+bool counts_named_twice(const char *const *names, size_t index);
 
 /* Whether the sketch goes to standard output ("-o -"). */
 bool counts_to_stdout(const struct counts_options *options);

@@ -9,12 +9,25 @@
 #include "message.h"
 #include "system.h"
 
+static bool is_same(const struct stat *one, const struct stat *other)
+{
+	return S_ISREG(one->st_mode) && one->st_dev == other->st_dev &&
+	       one->st_ino == other->st_ino;
+}
+
+bool open_same_file(const char *name, const char *other)
+{
+	struct stat one, two;
+
+	return strcmp(name, "-") != 0 && strcmp(other, "-") != 0 && stat(name, &one) == 0 &&
+	       stat(other, &two) == 0 && is_same(&one, &two);
+}
+
 bool open_is_stdout(int fd)
 {
 	struct stat ours, out;
 
-	return fstat(fd, &ours) == 0 && S_ISREG(ours.st_mode) && fstat(STDOUT_FILENO, &out) == 0 &&
-	       ours.st_dev == out.st_dev && ours.st_ino == out.st_ino;
+	return fstat(fd, &ours) == 0 && fstat(STDOUT_FILENO, &out) == 0 && is_same(&ours, &out);
 }
 
 struct sketch_file *open_sketch(const char *name, enum sketch_access access)

@@ -15,6 +15,9 @@ struct sketch_file *open_sketch(const char *name, enum sketch_access access);
  * a terminal is refused. */
 bool open_target(struct sketch_save **save, const char *name, int *fd);
 
+/* Whether two names are of the same regular file; "-" is none. */
+bool open_same_file(const char *name, const char *other);
+
 /* Whether the descriptor is of the regular file that standard output goes to. */
 bool open_is_stdout(int fd);
 

@@ -226,7 +226,7 @@ static bool open_sketches(struct run *run)
 	for (size_t i = 0; i < names->count; i++) {
 		const struct sketch_identity *first, *identity;
 
-		if (counts_named_twice(names, i))
+		if (counts_named_twice(names->items, i))
 			return false;
 		run->asked[i] = counts_open(names->items[i]);
 		if (run->asked[i] == NULL)

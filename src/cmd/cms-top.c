@@ -323,7 +323,7 @@ static bool add_queries(struct run *run)
 		return false;
 	for (size_t i = 1; i < names->count; i++) {
 		struct sketch_counts *part =
-			counts_named_twice(names, i) ? NULL : counts_open(names->items[i]);
+			counts_named_twice(names->items, i) ? NULL : counts_open(names->items[i]);
 		struct sketch_error error;
 		bool good = part != NULL && tracks(names->items[i], part);
 

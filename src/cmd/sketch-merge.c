@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "counts_options.h"
@@ -88,26 +87,16 @@ static enum option_outcome parse_args(struct merge *merge, int argc, char **argv
 
 /* ------------------------------------------------------------------ running */
 
-/* Counts added to themselves would be doubled: a file that is named twice, or is the
- * output as well, is a slip. */
-static bool named_twice(const struct merge *merge, size_t index)
+/* Counts added to themselves would be doubled: a file that is the output as well is a
+ * slip, like one that is named twice. */
+static bool is_output(const struct merge *merge, size_t index)
 {
-	struct stat one, other;
 	const char *name = merge->inputs[index];
 
-	if (strcmp(name, "-") == 0 || stat(name, &one) != 0 || !S_ISREG(one.st_mode))
+	if (merge->output == NULL || !open_same_file(name, merge->output))
 		return false;
-	for (size_t i = 0; i <= index; i++) {
-		const char *beside = i < index ? merge->inputs[i] : merge->output;
-
-		if (beside != NULL && strcmp(beside, "-") != 0 && stat(beside, &other) == 0 &&
-		    one.st_dev == other.st_dev && one.st_ino == other.st_ino) {
-			message("%s: %s: its counts would be added to themselves", name,
-				i < index ? "named twice" : "is the output, too");
-			return true;
-		}
-	}
-	return false;
+	message("%s: is the output, too: its counts would be added to themselves", name);
+	return true;
 }
 
 /* "first and other: what differs" */
@@ -205,7 +194,9 @@ static bool merge_counts(const struct merge *merge, struct sketch_file *first)
 	bool good = whole != NULL;
 
 	for (size_t i = 0; good && i < merge->input_count; i++)
-		good = !named_twice(merge, i) && (i == 0 || join_counts(merge, i, whole));
+		good = !is_output(merge, i) &&
+		       !counts_named_twice((const char *const *)merge->inputs, i) &&
+		       (i == 0 || join_counts(merge, i, whole));
 	good = good && save(merge, write_counts, whole);
 	if (good && merge->stats) {
 		message("%zu file%s, %" PRIu64 " records", merge->input_count,

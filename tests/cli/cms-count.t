@@ -235,6 +235,12 @@ sort skewed | uniq -c | awk '{ print $2 "\t" $1 }' >truth
 cut -f 1 truth | cms-count --query c.cms --bounds >bounds
 is "$(paste truth bounds | awk '$3 < $2 || $5 < $2' | wc -l)" 0 "and no count is below the truth"
 clean_error "--append against the file's w" w cms-count --append c.cms --width 501 list
+cms-count --depth 5 --width 1000 -o five.cms list
+quietly "--append: what was not asked for is the file's" \
+	cms-count --append five.cms --width 1000 list
+quietly "--append: nor the width, where the depth is given" \
+	cms-count --append five.cms --depth 5 list
+clean_error "--append against the file's d" d cms-count --append five.cms --depth 4 list
 clean_error "against its d" d cms-count --append c.cms --depth 2 list
 clean_error "against its seed" seed cms-count --append c.cms -s 1 list
 clean_error "against its update rule" plain cms-count --append c.cms --plain list
