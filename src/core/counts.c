@@ -43,6 +43,7 @@
 #include "positions.h"
 
 #define COUNTS_BATCH 64
+#define COUNTS_CELLS (8 * COUNTS_BATCH) /* of a batch */
 
 /* -------------------------------------------------------------------- sizing */
 
@@ -296,9 +297,10 @@ static bool take_place(struct sketch_counts *counts, uint32_t place, const struc
 	       tracked_replace(&counts->tracked, place, key, estimate + key->weight, estimate);
 }
 
-/* Adds a key that is not tracked; its cells are given. */
+/* Adds a key that is not tracked; its cells are given.  *changed becomes true where it
+ * is tracked from now on. */
 static bool add_untracked(struct sketch_counts *counts, const struct sketch_key *key,
-			  const uint64_t *cells, uint64_t *estimate)
+			  const uint64_t *cells, uint64_t *estimate, bool *changed)
 {
 	struct tracked *tracked = &counts->tracked;
 	uint64_t known = least_of(counts, cells), sum = known + key->weight;
@@ -306,96 +308,238 @@ static bool add_untracked(struct sketch_counts *counts, const struct sketch_key 
 	*estimate = sum;
 	if (key->weight == 0)
 		return true;
-	if (tracked->used < tracked->capacity)
-		return tracked_insert(tracked, key, sum, known);
+	if (tracked->used < tracked->capacity) {
+		*changed = tracked_insert(tracked, key, sum, known);
+		return *changed;
+	}
 	if (tracked->capacity > 0 && sum > tracked->heap[0].count) {
 		uint32_t place = tracked_least(tracked);
 
-		if (sum > tracked->keys[place].count)
+		if (sum > tracked->keys[place].count) {
+			*changed = true;
 			return take_place(counts, place, key, known);
+		}
 	}
 	*estimate = known;
 	return add_to_cells(counts, cells, key->weight, estimate);
 }
 
-static bool add_one(struct sketch_counts *counts, const struct sketch_key *key, uint32_t place,
-		    const uint64_t *cells, uint64_t *estimate)
-{
-	if (place != TRACKED_NONE) {
-		struct tracked_key *known = &counts->tracked.keys[place];
+/* A batch being added: bit i of `tracked` is whether key i is tracked, at places[i];
+ * else its cells are cells[i d] to cells[i d + d - 1]. */
+struct batch {
+	const struct sketch_key *keys;
+	size_t count;
+	uint64_t *estimates;
+	uint64_t tracked;
+	uint32_t places[COUNTS_BATCH];
+	uint64_t cells[COUNTS_CELLS];
+};
 
-		known->count += key->weight;
-		*estimate = known->count;
-		return true;
-	}
-	return add_untracked(counts, key, cells, estimate);
+static inline uint64_t bits_below(size_t count)
+{
+	return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
 }
 
-/* At most COUNTS_BATCH keys, so many that their cells fit.  First they are looked
- * up and their cells asked for; then they are added one by one, looking again
- * where an earlier one has changed who is tracked. */
-static enum sketch_status add_batch(struct sketch_counts *counts, const struct sketch_key *keys,
-				    size_t count, uint64_t *estimates, size_t *done,
-				    struct sketch_error *error)
+/* Looks all keys up.  Whether a key is tracked is as good as random to the processor,
+ * so that is a bit and not a branch; keys are then taken by sort. */
+static void look_up(const struct sketch_counts *counts, struct batch *batch)
 {
-	uint64_t cells[8 * COUNTS_BATCH];
-	uint32_t places[COUNTS_BATCH], d = counts->params.d;
 	const struct tracked *tracked = &counts->tracked;
-	bool changed = false;
+	uint64_t guessed = 0;
 
-	for (size_t i = 0; i < count && tracked->capacity > 0; i++)
-		tracked_prefetch(tracked, keys[i].hash);
-	for (size_t i = 0; i < count; i++) {
-		places[i] = tracked_find(tracked, &keys[i]);
-		if (places[i] != TRACKED_NONE)
+	batch->tracked = 0;
+	if (tracked->used == 0)
+		return;
+	for (size_t i = 0; i < batch->count; i++)
+		tracked_prefetch(tracked, batch->keys[i].hash);
+	for (size_t i = 0; i < batch->count; i++) {
+		uint32_t place = tracked_guess(tracked, batch->keys[i].hash);
+
+		batch->places[i] = place;
+		guessed |= (uint64_t)(place != TRACKED_NONE) << i;
+	}
+	batch->tracked = guessed;
+	for (; guessed != 0; guessed &= guessed - 1) {
+		size_t i = (size_t)__builtin_ctzll(guessed);
+
+		if (tracked_is(tracked, batch->places[i], &batch->keys[i]))
 			continue;
-		find_cells(counts, keys[i].hash, &cells[i * d]);
-		for (uint32_t row = 0; row < d; row++)
-			__builtin_prefetch(counts->cells.data +
-						   cells[i * d + row] * (counts->wide ? 8 : 4),
-					   1);
+		batch->places[i] = tracked_find(tracked, &batch->keys[i]);
+		if (batch->places[i] == TRACKED_NONE)
+			batch->tracked &= ~(UINT64_C(1) << i);
 	}
-	for (size_t i = 0; i < count; i++) {
-		uint64_t estimate, total;
-		bool tracked_before = places[i] != TRACKED_NONE;
+}
 
-		if (__builtin_add_overflow(counts->total, keys[i].weight, &total))
-			return error_set(error, SKETCH_RANGE,
-					 "the total of all counts would exceed 2^64 - 1");
-		if (changed && (!tracked_before || !tracked_is(tracked, places[i], &keys[i]))) {
-			places[i] = tracked_find(tracked, &keys[i]);
-			if (tracked_before && places[i] == TRACKED_NONE)
-				find_cells(counts, keys[i].hash, &cells[i * d]);
+/* Finds the cells of the keys of a batch that are not tracked, and asks the processor
+ * for them. */
+static inline __attribute__((always_inline)) void
+find_batch_cells(const struct sketch_counts *counts, struct batch *batch, uint32_t d)
+{
+	uint64_t left = bits_below(batch->count) & ~batch->tracked;
+	unsigned int width = counts->wide ? 8 : 4;
+
+	for (; left != 0; left &= left - 1) {
+		size_t i = (size_t)__builtin_ctzll(left);
+		uint64_t *cells = &batch->cells[i * d];
+
+		for (uint32_t row = 0; row < d; row++) {
+			cells[row] = cell_of(counts, batch->keys[i].hash, row);
+			__builtin_prefetch(counts->cells.data + cells[row] * width, 1);
 		}
-		if (!add_one(counts, &keys[i], places[i], &cells[i * d], &estimate))
-			return error_set(error, SKETCH_NO_MEMORY, "out of memory for %s",
-					 "wider cells or a longer key");
-		changed = changed || (places[i] == TRACKED_NONE && tracked->capacity > 0);
-		counts->total = total;
-		if (estimates != NULL)
-			estimates[i] = estimate;
-		*done += 1;
 	}
-	return SKETCH_OK;
+}
+
+/* Adds to the tracked keys among those that `of` names. */
+static void add_tracked(struct sketch_counts *counts, struct batch *batch, uint64_t of)
+{
+	for (of &= batch->tracked; of != 0; of &= of - 1) {
+		size_t i = (size_t)__builtin_ctzll(of);
+		struct tracked_key *known = &counts->tracked.keys[batch->places[i]];
+
+		known->count += batch->keys[i].weight;
+		if (batch->estimates != NULL)
+			batch->estimates[i] = known->count;
+	}
+}
+
+/* Adds a key to its cells where that is all there is to do: they have 32 bits and keep
+ * them, and the sum is not above `most`. */
+static inline __attribute__((always_inline)) bool add_narrow(struct sketch_counts *counts,
+							     const uint64_t *cells, uint32_t d,
+							     bool plain, uint64_t weight,
+							     uint64_t most, uint64_t *estimate)
+{
+	uint8_t *data = counts->cells.data;
+	uint32_t values[SKETCH_MAX_DEPTH], least = UINT32_MAX, highest = 0, target;
+
+	for (uint32_t row = 0; row < d; row++) {
+		values[row] = load_u32(data + 4 * cells[row]);
+		least = values[row] < least ? values[row] : least;
+		highest = values[row] > highest ? values[row] : highest;
+	}
+	if (weight > most || (plain ? highest : least) > most - weight)
+		return false;
+	target = least + (uint32_t)weight;
+	for (uint32_t row = 0; row < d; row++) {
+		uint32_t raised = values[row] > target ? values[row] : target;
+
+		store_u32(data + 4 * cells[row], plain ? values[row] + (uint32_t)weight : raised);
+	}
+	counts->in_table += weight;
+	*estimate = target;
+	return true;
+}
+
+/* The highest sum that add_narrow may make: where all places of tracked keys are taken,
+ * what the least of them surely has. */
+static bool narrow_most(const struct sketch_counts *counts, uint64_t *most)
+{
+	const struct tracked *tracked = &counts->tracked;
+
+	*most = UINT32_MAX;
+	if (counts->wide || tracked->used < tracked->capacity)
+		return false;
+	if (tracked->capacity > 0 && tracked->heap[0].count < UINT32_MAX)
+		*most = tracked->heap[0].count;
+	return true;
+}
+
+/* Adds the keys of a batch up to the first that changes which ones are tracked, and with
+ * it.  To the others the order between tracked and untracked keys is all the same, so the
+ * untracked ones go first; only what may take the place of the least tracked key must
+ * know all counts before it.  *done becomes the number added. */
+static inline __attribute__((always_inline)) bool add_looked_up(struct sketch_counts *counts,
+								struct batch *batch, uint32_t d,
+								bool plain, size_t *done)
+{
+	uint64_t left = bits_below(batch->count) & ~batch->tracked, added = 0, most;
+	bool narrow = narrow_most(counts, &most), changed = false;
+
+	for (; left != 0 && !changed; left &= left - 1) {
+		size_t i = (size_t)__builtin_ctzll(left);
+		const struct sketch_key *key = &batch->keys[i];
+		const uint64_t *cells = &batch->cells[i * d];
+		uint64_t estimate;
+
+		if (!narrow || !add_narrow(counts, cells, d, plain, key->weight, most, &estimate)) {
+			add_tracked(counts, batch, bits_below(i) & ~added);
+			added = bits_below(i);
+			*done = i;
+			if (!add_untracked(counts, key, cells, &estimate, &changed))
+				return false;
+			narrow = narrow_most(counts, &most);
+		}
+		if (batch->estimates != NULL)
+			batch->estimates[i] = estimate;
+		*done = i + 1;
+	}
+	if (!changed)
+		*done = batch->count;
+	add_tracked(counts, batch, bits_below(*done) & ~added);
+	return true;
+}
+
+/* As many of the keys as are worth a batch; the usual numbers of rows are constants to
+ * the compiler. */
+static bool add_batch(struct sketch_counts *counts, struct batch *batch, size_t *done)
+{
+	uint32_t d = counts->params.d;
+	bool plain = counts->params.update == SKETCH_PLAIN;
+
+	look_up(counts, batch);
+	if (d == 3 && !plain) {
+		find_batch_cells(counts, batch, 3);
+		return add_looked_up(counts, batch, 3, false, done);
+	}
+	find_batch_cells(counts, batch, d);
+	return plain ? add_looked_up(counts, batch, d, true, done) :
+		       add_looked_up(counts, batch, d, false, done);
+}
+
+/* The number of keys, at most `count`, whose weights the total can take. */
+static size_t within_total(const struct sketch_counts *counts, const struct sketch_key *keys,
+			   size_t count)
+{
+	uint64_t total = counts->total;
+
+	for (size_t i = 0; i < count; i++) {
+		if (__builtin_add_overflow(total, keys[i].weight, &total))
+			return i;
+	}
+	return count;
 }
 
 enum sketch_status sketch_counts_add(struct sketch_counts *counts, const struct sketch_key *keys,
 				     size_t count, uint64_t *estimates, size_t *done,
 				     struct sketch_error *error)
 {
-	size_t step = 8 * COUNTS_BATCH / counts->params.d;
+	size_t most = COUNTS_CELLS / counts->params.d, step;
+	struct batch batch;
 
-	if (step > COUNTS_BATCH)
-		step = COUNTS_BATCH;
+	if (most > COUNTS_BATCH)
+		most = COUNTS_BATCH;
+	step = most;
 	*done = 0;
 	while (*done < count) {
-		size_t from = *done, left = count - from;
-		enum sketch_status status =
-			add_batch(counts, keys + from, left < step ? left : step,
-				  estimates == NULL ? NULL : estimates + from, done, error);
+		size_t left = count - *done, added = 0;
+		bool good;
 
-		if (status != SKETCH_OK)
-			return status;
+		batch.keys = keys + *done;
+		batch.estimates = estimates == NULL ? NULL : estimates + *done;
+		batch.count = within_total(counts, batch.keys, left < step ? left : step);
+		if (batch.count == 0)
+			return error_set(error, SKETCH_RANGE,
+					 "the total of all counts would exceed 2^64 - 1");
+		good = add_batch(counts, &batch, &added);
+		for (size_t i = 0; i < added; i++)
+			counts->total += batch.keys[i].weight;
+		*done += added;
+		if (!good)
+			return error_set(error, SKETCH_NO_MEMORY, "out of memory for %s",
+					 "wider cells or a longer key");
+		/* Where many keys change places, little is looked up in vain. */
+		step = added < batch.count ? COUNTS_BATCH / 8 : 2 * step;
+		step = step < most ? step : most;
 	}
 	return SKETCH_OK;
 }

@@ -3,20 +3,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "endian.h"
+
 #define TRACKED_FIRST 1024
 
-static size_t home(const struct tracked *tracked, struct sketch_hash hash)
+/* What the slot of a key holds. */
+static uint32_t entry_of(const struct tracked *tracked, uint32_t place)
 {
-	return (size_t)hash.h1 & tracked->mask;
+	return tracked_tag(tracked->keys[place].hash) << TRACKED_PLACE_BITS | place;
+}
+
+static uint32_t place_of(uint32_t entry)
+{
+	return entry & (uint32_t)(TRACKED_MOST - 1);
 }
 
 static void fill_slot(struct tracked *tracked, uint32_t place)
 {
-	size_t slot = home(tracked, tracked->keys[place].hash);
+	size_t slot = tracked_home(tracked, tracked->keys[place].hash);
 
 	while (tracked->slots[slot] != TRACKED_NONE)
 		slot = (slot + 1) & tracked->mask;
-	tracked->slots[slot] = place;
+	tracked->slots[slot] = entry_of(tracked, place);
 }
 
 /* Memory follows use, not what a file's header claims to need. */
@@ -81,6 +89,26 @@ void tracked_free(struct tracked *tracked)
 
 /* ------------------------------------------------------------------- by hash */
 
+/* Whether two runs of bytes are equal.  Keys are short: a call of memcmp costs more
+ * than what it does. */
+static inline bool equal_bytes(const uint8_t *a, const uint8_t *b, size_t length)
+{
+	size_t last = length - 8;
+
+	if (length < 8) {
+		for (size_t i = 0; i < length; i++) {
+			if (a[i] != b[i])
+				return false;
+		}
+		return true;
+	}
+	for (size_t i = 0; i < last; i += 8) {
+		if (load_u64(a + i) != load_u64(b + i))
+			return false;
+	}
+	return load_u64(a + last) == load_u64(b + last);
+}
+
 bool tracked_is(const struct tracked *tracked, uint32_t place, const struct sketch_key *key)
 {
 	const struct tracked_key *there = &tracked->keys[place];
@@ -89,44 +117,42 @@ bool tracked_is(const struct tracked *tracked, uint32_t place, const struct sket
 	 * they have to do. */
 	return there->hash.h1 == key->hash.h1 && there->hash.h2 == key->hash.h2 &&
 	       there->length == key->length &&
-	       (there->stored_length == 0 ||
-		memcmp(there->stored, key->data, there->stored_length) == 0);
-}
-
-void tracked_prefetch(const struct tracked *tracked, struct sketch_hash hash)
-{
-	__builtin_prefetch(&tracked->slots[home(tracked, hash)]);
+	       equal_bytes(there->stored, key->data, there->stored_length);
 }
 
 uint32_t tracked_find(const struct tracked *tracked, const struct sketch_key *key)
 {
+	uint32_t tag = tracked_tag(key->hash);
+
 	if (tracked->used == 0)
 		return TRACKED_NONE;
-	for (size_t slot = home(tracked, key->hash);; slot = (slot + 1) & tracked->mask) {
-		uint32_t place = tracked->slots[slot];
+	for (size_t slot = tracked_home(tracked, key->hash);; slot = (slot + 1) & tracked->mask) {
+		uint32_t entry = tracked->slots[slot];
 
-		if (place == TRACKED_NONE || tracked_is(tracked, place, key))
-			return place;
+		if (entry == TRACKED_NONE)
+			return entry;
+		if (entry >> TRACKED_PLACE_BITS == tag && tracked_is(tracked, place_of(entry), key))
+			return place_of(entry);
 	}
 }
 
 /* Frees the slot of a place, moving back what had to step over it. */
 static void empty_slot(struct tracked *tracked, uint32_t place)
 {
-	size_t mask = tracked->mask, gap = home(tracked, tracked->keys[place].hash), slot;
+	uint32_t *slots = tracked->slots, entry = entry_of(tracked, place);
+	size_t mask = tracked->mask, gap = tracked_home(tracked, tracked->keys[place].hash), slot;
 
-	while (tracked->slots[gap] != place)
+	while (slots[gap] != entry)
 		gap = (gap + 1) & mask;
-	for (slot = (gap + 1) & mask; tracked->slots[slot] != TRACKED_NONE;
-	     slot = (slot + 1) & mask) {
-		size_t wish = home(tracked, tracked->keys[tracked->slots[slot]].hash);
+	for (slot = (gap + 1) & mask; slots[slot] != TRACKED_NONE; slot = (slot + 1) & mask) {
+		size_t wish = tracked_home(tracked, tracked->keys[place_of(slots[slot])].hash);
 
 		if (((slot - wish) & mask) >= ((slot - gap) & mask)) {
-			tracked->slots[gap] = tracked->slots[slot];
+			slots[gap] = slots[slot];
 			gap = slot;
 		}
 	}
-	tracked->slots[gap] = TRACKED_NONE;
+	slots[gap] = TRACKED_NONE;
 }
 
 /* ------------------------------------------------------------------ by count */

@@ -11,7 +11,8 @@
 #include "sketch.h"
 
 #define TRACKED_NONE UINT32_MAX
-#define TRACKED_MOST (UINT64_C(1) << 24)
+#define TRACKED_PLACE_BITS 24
+#define TRACKED_MOST (UINT64_C(1) << TRACKED_PLACE_BITS)
 
 struct tracked_key {
 	struct sketch_hash hash;
@@ -26,8 +27,11 @@ struct tracked {
 	size_t capacity, used;
 	size_t room; /* keys that there is memory for; grows with use */
 	struct tracked_key *keys;
-	uint32_t *slots; /* places in keys by hash; TRACKED_NONE is free */
-	size_t mask;     /* number of slots - 1 */
+	/* Places in keys by hash, under seven bits of the hash: most keys that are not
+	 * here are told from those that are without a look at any key.  A free slot is
+	 * TRACKED_NONE, which has an eighth bit. */
+	uint32_t *slots;
+	size_t mask; /* number of slots - 1 */
 	/* A heap of keys by the count they had when they were last placed in it: counts
 	 * only grow, so the order is put right when the least is asked for, and an
 	 * occurrence of a tracked key costs the heap nothing. */
@@ -47,8 +51,12 @@ uint32_t tracked_find(const struct tracked *tracked, const struct sketch_key *ke
 /* Whether the key at a place is this one. */
 bool tracked_is(const struct tracked *tracked, uint32_t place, const struct sketch_key *key);
 
-/* Asks the processor for what tracked_find will need. */
-void tracked_prefetch(const struct tracked *tracked, struct sketch_hash hash);
+/* Where a key is probably: tracked_is has the last word.  TRACKED_NONE where it
+ * surely is not. */
+static inline uint32_t tracked_guess(const struct tracked *tracked, struct sketch_hash hash);
+
+/* Asks the processor for what tracked_guess will need. */
+static inline void tracked_prefetch(const struct tracked *tracked, struct sketch_hash hash);
 
 /* Puts in a key that is not there; there must be room.  False without memory: then
  * nothing changed. */
@@ -64,5 +72,34 @@ bool tracked_replace(struct tracked *tracked, uint32_t place, const struct sketc
 
 /* Order of two keys by their bytes; then by length. */
 int tracked_compare(const struct tracked_key *a, const struct tracked_key *b);
+
+/* -------------------------------------------------------------------- inlined */
+
+static inline size_t tracked_home(const struct tracked *tracked, struct sketch_hash hash)
+{
+	return (size_t)hash.h1 & tracked->mask;
+}
+
+static inline uint32_t tracked_tag(struct sketch_hash hash)
+{
+	return (uint32_t)(hash.h1 >> 57);
+}
+
+static inline void tracked_prefetch(const struct tracked *tracked, struct sketch_hash hash)
+{
+	__builtin_prefetch(&tracked->slots[tracked_home(tracked, hash)]);
+}
+
+static inline uint32_t tracked_guess(const struct tracked *tracked, struct sketch_hash hash)
+{
+	size_t slot = tracked_home(tracked, hash);
+	uint32_t tag = tracked_tag(hash), entry = tracked->slots[slot];
+
+	while (entry != TRACKED_NONE && entry >> TRACKED_PLACE_BITS != tag) {
+		slot = (slot + 1) & tracked->mask;
+		entry = tracked->slots[slot];
+	}
+	return entry == TRACKED_NONE ? entry : entry & (TRACKED_MOST - 1);
+}
 
 #endif
