@@ -536,6 +536,22 @@ static bool find_key(struct records *r, struct records_batch *batch, size_t i, u
 	return found;
 }
 
+/* The usual case of make_keys: one field, as it is, of records with their terminators. */
+static void make_field_keys(struct records *r, struct records_batch *batch)
+{
+	const struct scan_field wanted = { r->setup.options->delimiter, r->one_field,
+					   r->setup.options->crlf, r->setup.seed };
+
+	for (size_t i = 0; i < batch->count; i += 64) {
+		size_t count = batch->count - i < 64 ? batch->count - i : 64;
+
+		batch->keyed[i / 64] =
+			r->scan->keys(&wanted, &batch->starts[i], count, &batch->keys[i],
+				      &batch->key_lengths[i], &batch->hashes[i]);
+		r->tally.without_key += count - (size_t)__builtin_popcountll(batch->keyed[i / 64]);
+	}
+}
+
 /* Finds and hashes the key of each record where it is not simply the record. */
 static bool make_keys(struct records *r, struct records_batch *batch)
 {
@@ -624,7 +640,10 @@ enum records_outcome records_next(struct records *r, struct records_batch *batch
 	r->tally.records += batch->count;
 	batch->keyed[0] = low_bits(batch->count);
 	batch->keyed[1] = batch->count > 64 ? low_bits(batch->count - 64) : 0;
-	if (!r->plain && !make_keys(r, batch))
+	if (r->one_field > 0 && !batch->unterminated && !r->setup.fold &&
+	    r->setup.weight_field == 0)
+		make_field_keys(r, batch);
+	else if (!r->plain && !make_keys(r, batch))
 		return RECORDS_FAILED;
 	if (r->plain && r->setup.keep_keys)
 		note_keys(batch);

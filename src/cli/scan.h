@@ -18,6 +18,14 @@ struct scan {
 	uint32_t seed; /* of the hash */
 };
 
+/* One field of every record as its key. */
+struct scan_field {
+	int delimiter;
+	uint64_t number; /* from 1 */
+	bool crlf;       /* a CR at the record's end belongs to no field */
+	uint32_t seed;   /* of the hash */
+};
+
 struct scan_machine {
 	/* Finds at most `limit` records that end before scan->end: starts[0] is where the
 	 * first begins (given), starts[i + 1] becomes the byte behind the terminator of
@@ -31,6 +39,13 @@ struct scan_machine {
 	 * be read. */
 	bool (*field)(const uint8_t *record, size_t length, int delimiter, uint64_t number,
 		      const uint8_t **field, size_t *field_length);
+
+	/* The same for `count` records, at most 64, each with its terminator: record i is
+	 * the bytes from starts[i] to starts[i + 1].  Bit i of the result is whether it
+	 * has the field; then keys[i], lengths[i] and hashes[i] are set. */
+	uint64_t (*keys)(const struct scan_field *wanted, const uint8_t *const *starts,
+			 size_t count, const uint8_t **keys, size_t *lengths,
+			 struct sketch_hash *hashes);
 };
 
 /* The fastest that this processor runs. */

@@ -52,8 +52,7 @@ static SCAN_TARGET size_t SCAN(records)(struct scan *scan, size_t limit, const u
 	return SCAN(walk)(scan, limit, starts, hashes);
 }
 
-/* The first byte from `at` on, within `record`, that `ends` says ends a field; else the
- * record's length. */
+/* The first byte from `at` on that ends a field; else the record's length. */
 static inline SCAN_TARGET size_t SCAN(stop)(const uint8_t *record, size_t length, size_t at,
 					    int delimiter)
 {
@@ -68,14 +67,28 @@ static inline SCAN_TARGET size_t SCAN(stop)(const uint8_t *record, size_t length
 	return length;
 }
 
-static SCAN_TARGET bool SCAN(field_of_blanks)(const uint8_t *record, size_t length, uint64_t number,
-					      const uint8_t **field, size_t *field_length)
+/* The field that begins at bit `bit` of the 64 bytes at `at`, whose ends are given; the
+ * record's own end is among them. */
+static inline __attribute__((always_inline)) SCAN_TARGET size_t
+SCAN(field_length)(const uint8_t *record, size_t length, size_t at, unsigned int bit, uint64_t ends,
+		   int delimiter)
+{
+	uint64_t rest = ends >> bit;
+
+	if (rest != 0)
+		return (size_t)__builtin_ctzll(rest);
+	return SCAN(stop)(record, length, at + 64, delimiter) - at - bit;
+}
+
+static inline __attribute__((always_inline)) SCAN_TARGET bool
+SCAN(field_of_blanks)(const uint8_t *record, size_t length, uint64_t number, const uint8_t **field,
+		      size_t *field_length)
 {
 	uint64_t before = 1; /* whether the byte before is a blank: the record's edge is */
 
 	for (size_t at = 0; at < length; at += 64) {
-		uint64_t blanks = SCAN(separators)(record + at, FIELD_BLANKS), starts;
-		uint64_t found;
+		uint64_t blanks = SCAN(separators)(record + at, FIELD_BLANKS), starts, found;
+		unsigned int bit;
 
 		if (length - at < 64)
 			blanks |= ~UINT64_C(0) << (length - at);
@@ -88,21 +101,20 @@ static SCAN_TARGET bool SCAN(field_of_blanks)(const uint8_t *record, size_t leng
 		}
 		for (; number > 1; number--)
 			starts &= starts - 1;
-		at += (size_t)__builtin_ctzll(starts);
-		*field = record + at;
-		*field_length = SCAN(stop)(record, length, at, FIELD_BLANKS) - at;
+		bit = (unsigned int)__builtin_ctzll(starts);
+		*field = record + at + bit;
+		*field_length = SCAN(field_length)(record, length, at, bit, blanks, FIELD_BLANKS);
 		return true;
 	}
 	return false;
 }
 
-static SCAN_TARGET bool SCAN(field)(const uint8_t *record, size_t length, int delimiter,
-				    uint64_t number, const uint8_t **field, size_t *field_length)
+static inline __attribute__((always_inline)) SCAN_TARGET bool
+SCAN(field_of_bytes)(const uint8_t *record, size_t length, int delimiter, uint64_t number,
+		     const uint8_t **field, size_t *field_length)
 {
 	size_t start = 0;
 
-	if (delimiter == FIELD_BLANKS)
-		return SCAN(field_of_blanks)(record, length, number, field, field_length);
 	for (size_t at = 0; number > 1; at += 64) {
 		uint64_t ends, found;
 
@@ -126,7 +138,51 @@ static SCAN_TARGET bool SCAN(field)(const uint8_t *record, size_t length, int de
 	return true;
 }
 
-static const struct scan_machine SCAN(machine) = { SCAN(records), SCAN(field) };
+static SCAN_TARGET bool SCAN(field)(const uint8_t *record, size_t length, int delimiter,
+				    uint64_t number, const uint8_t **field, size_t *field_length)
+{
+	if (delimiter == FIELD_BLANKS)
+		return SCAN(field_of_blanks)(record, length, number, field, field_length);
+	return SCAN(field_of_bytes)(record, length, delimiter, number, field, field_length);
+}
+
+static inline __attribute__((always_inline)) SCAN_TARGET uint64_t
+SCAN(keys_of)(const struct scan_field *wanted, const uint8_t *const *starts, size_t count,
+	      const uint8_t **keys, size_t *lengths, struct sketch_hash *hashes, bool blanks)
+{
+	uint64_t found = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const uint8_t *record = starts[i];
+		size_t length = (size_t)(starts[i + 1] - record) - 1;
+		bool there;
+
+		length -= wanted->crlf && length > 0 && record[length - 1] == '\r';
+		if (blanks)
+			there = SCAN(field_of_blanks)(record, length, wanted->number, &keys[i],
+						      &lengths[i]);
+		else
+			there = SCAN(field_of_bytes)(record, length, wanted->delimiter,
+						     wanted->number, &keys[i], &lengths[i]);
+		if (!there)
+			continue;
+		found |= UINT64_C(1) << i;
+		hashes[i] = murmur3_padded(keys[i], lengths[i], wanted->seed);
+	}
+	return found;
+}
+
+static SCAN_TARGET uint64_t SCAN(keys)(const struct scan_field *wanted,
+				       const uint8_t *const *starts, size_t count,
+				       const uint8_t **keys, size_t *lengths,
+				       struct sketch_hash *hashes)
+{
+	if (wanted->delimiter == FIELD_BLANKS)
+		return SCAN(keys_of)(wanted, starts, count, keys, lengths, hashes, true);
+	return SCAN(keys_of)(wanted, starts, count, keys, lengths, hashes, false);
+}
+
+static const struct scan_machine SCAN(machine) = { SCAN(records), SCAN(field), SCAN(keys) };
 
 #undef SCAN
 #undef SCAN_TARGET

@@ -129,6 +129,66 @@ static void field__any_number_and_delimiter__is_that_of_the_general_rule(void **
 	}
 }
 
+/* Records one after another, each of which ends in a line feed. */
+static size_t cut_records(uint8_t *bytes, size_t length, const uint8_t **starts, size_t most)
+{
+	size_t count = 0;
+
+	starts[0] = bytes;
+	for (size_t i = 0; i < length && count < most; i++) {
+		if (bytes[i] == '\n')
+			starts[++count] = bytes + i + 1;
+	}
+	return count;
+}
+
+static void keys__a_batch_of_records__are_the_fields_of_each_and_their_hashes(void **state)
+{
+	const struct scan_machine *machines[MACHINES];
+	size_t count = scan_all(machines, MACHINES), with_field = 0, without = 0;
+	uint8_t bytes[MOST_BYTES + SCAN_PADDING];
+
+	(void)state;
+	for (int round = 0; round < 6000; round++) {
+		struct scan_field wanted = { round % 2 == 0 ? FIELD_BLANKS : ',',
+					     1 + next_random() % 6, round % 3 == 0, 5 };
+		size_t length = random_bytes(bytes, " \t,\n\r", 5), records;
+		uint8_t *copy = tight_copy(bytes, length);
+		const uint8_t *starts[65], *keys[64];
+		struct sketch_hash hashes[64];
+		size_t lengths[64];
+
+		records = cut_records(copy, length, starts, 64);
+		for (size_t m = 0; m < count; m++) {
+			uint64_t found =
+				machines[m]->keys(&wanted, starts, records, keys, lengths, hashes);
+
+			assert_true(records == 64 || found >> records == 0);
+			for (size_t i = 0; i < records; i++) {
+				size_t whole = (size_t)(starts[i + 1] - starts[i]) - 1, used = 0;
+				const uint8_t *key = NULL;
+				struct sketch_hash hash;
+				bool there;
+
+				if (wanted.crlf && whole > 0 && starts[i][whole - 1] == '\r')
+					whole--;
+				there = machines[0]->field(starts[i], whole, wanted.delimiter,
+							   wanted.number, &key, &used);
+				assert_int_equal(found >> i & 1, there);
+				*(there ? &with_field : &without) += 1;
+				if (!there)
+					continue;
+				hash = sketch_murmur3_x64_128(key, used, 5);
+				assert_ptr_equal(keys[i], key);
+				assert_int_equal(lengths[i], used);
+				assert_true(hashes[i].h1 == hash.h1 && hashes[i].h2 == hash.h2);
+			}
+		}
+		free(copy);
+	}
+	assert_true(with_field > 1000 && without > 1000);
+}
+
 static void best__any_processor__is_the_last_of_all(void **state)
 {
 	const struct scan_machine *machines[MACHINES];
@@ -143,6 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records__any_bytes_and_limit__are_those_between_terminators),
 		cmocka_unit_test(field__any_number_and_delimiter__is_that_of_the_general_rule),
+		cmocka_unit_test(keys__a_batch_of_records__are_the_fields_of_each_and_their_hashes),
 		cmocka_unit_test(best__any_processor__is_the_last_of_all),
 	};
 
