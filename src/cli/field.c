@@ -145,6 +145,27 @@ static bool is_blank(uint8_t byte, bool newline)
 	return byte == ' ' || byte == '\t' || (newline && byte == '\n');
 }
 
+/* Behind the closing quote of the field that begins at `p` with a quote. */
+static const uint8_t *quote_end(const uint8_t *p, const uint8_t *end)
+{
+	for (p++; p < end; p++) {
+		bool pair = *p == '"' && end - p > 1 && p[1] == '"';
+
+		if (*p == '\\' || pair)
+			p++;
+		else if (*p == '"')
+			return p + 1;
+	}
+	return end;
+}
+
+/* From where on the field that begins at `p` ends at the next separator. */
+static const uint8_t *field_tail(const struct field_split *split, const uint8_t *p,
+				 const uint8_t *end)
+{
+	return split->quoted && p < end && *p == '"' ? quote_end(p, end) : p;
+}
+
 /* The next field from *at on: false where there is none. */
 static bool next_field(const struct field_split *split, const uint8_t **at, const uint8_t *end,
 		       const uint8_t **field, size_t *length)
@@ -156,13 +177,15 @@ static bool next_field(const struct field_split *split, const uint8_t **at, cons
 			p++;
 		if (p == end)
 			return false;
-		for (stop = p; stop < end && !is_blank(*stop, split->newline_blank);)
+		for (stop = field_tail(split, p, end);
+		     stop < end && !is_blank(*stop, split->newline_blank);)
 			stop++;
 		*at = stop;
 	} else {
 		if (p > end)
 			return false;
-		stop = memchr(p, split->delimiter, (size_t)(end - p));
+		stop = field_tail(split, p, end);
+		stop = memchr(stop, split->delimiter, (size_t)(end - stop));
 		if (stop == NULL)
 			stop = end;
 		/* One past the end once the last field, which may be empty, was given. */

@@ -7,6 +7,12 @@
  * fields are joined by the delimiter, or by one space: the key is what cut or awk
  * would print.
  *
+ * Where quotes are heeded, a field that begins with " goes on, whatever separators come,
+ * to the closing quote, and from there to the next separator; all of it, quotes included,
+ * is the field.  Inside, a backslash takes the byte behind it along, and "" is no end.
+ * One that is never closed goes on to the end of the record.  A quote anywhere else is a
+ * byte as any other.
+ *
  * A record lacks a key where it has fewer fields than the highest one named; an
  * open range "4-" names 4. */
 #ifndef CLI_FIELD_H
@@ -34,8 +40,9 @@ bool field_parse(const char *word, struct field_list *list, struct number_error 
 
 struct field_split {
 	struct field_list list;
-	int delimiter;      /* a byte, or FIELD_BLANKS */
+	int delimiter;      /* a byte, or FIELD_BLANKS; neither " nor \\ where quoted */
 	bool newline_blank; /* a newline separates fields, too */
+	bool quoted;        /* quotes are heeded */
 };
 
 /* The key of a record: true and *key, *length, which point into the record where

@@ -7,6 +7,7 @@ enum { OPTION_CRLF = 256, OPTION_FILES0_FROM, OPTION_STATS, OPTION_PROGRESS };
 static const struct option_spec record_specs[] = {
 	{ 'f', "field", "LIST", "the key is these fields: 2, or 1,3, or 2-4, or 4-" },
 	{ 'd', "delimiter", "C", "fields end at this byte (\\t for a tab), not at blanks" },
+	{ 'Q', "quoted", NULL, "a field in double quotes stays whole" },
 	{ 'i', "ignore-case", NULL, "the key's A-Z count as a-z" },
 	{ OPTION_CRLF, "crlf", NULL, "a CR at the record's end is not part of the key" },
 	{ 'z', "zero-terminated", NULL, "records end with NUL, not with a newline" },
@@ -33,6 +34,9 @@ static bool take_record_option(void *context, int letter, const char *value)
 			return true;
 		}
 		break;
+	case 'Q':
+		options->quoted = true;
+		return true;
 	case 'i':
 		options->fold = true;
 		return true;
@@ -71,6 +75,15 @@ bool record_options_check(const struct record_options *options, int operands)
 	}
 	if (options->delimiter != FIELD_BLANKS && !options->has_fields) {
 		option_complain("--delimiter needs --field");
+		return false;
+	}
+	if (options->quoted && !options->has_fields) {
+		option_complain("--quoted says what a field is: it needs --field");
+		return false;
+	}
+	if (options->quoted && (options->delimiter == '"' || options->delimiter == '\\')) {
+		option_complain("--delimiter: with --quoted the byte %c has a meaning of its own",
+				options->delimiter);
 		return false;
 	}
 	return true;

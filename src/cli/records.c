@@ -42,7 +42,9 @@ struct records {
 	uint8_t terminator;
 	bool plain; /* a key is the whole record as it is */
 	const struct scan_machine *scan;
-	uint64_t one_field; /* the only one in the key, where the machine can find it */
+	uint64_t one_field; /* the only one in the key, where the machine can find it, by */
+	bool (*field)(const uint8_t *record, size_t length, int delimiter, uint64_t number,
+		      const uint8_t **field, size_t *field_length);
 
 	/* Inputs. */
 	FILE *list; /* --files0-from */
@@ -138,12 +140,13 @@ struct records *records_open(const struct records_setup *setup)
 	r->plain =
 		!options->has_fields && !options->crlf && !setup->fold && setup->weight_field == 0;
 	r->split = (struct field_split){ options->fields, options->delimiter,
-					 options->zero_terminated };
+					 options->zero_terminated, options->quoted };
 	r->weights = r->split;
 	r->weights.list = (struct field_list){ 1,
 					       { { setup->weight_field, setup->weight_field } },
 					       setup->weight_field };
 	r->scan = scan_best();
+	r->field = options->quoted ? r->scan->quoted_field : r->scan->field;
 	if (options->has_fields && options->fields.count == 1 &&
 	    options->fields.ranges[0].first == options->fields.ranges[0].last &&
 	    !(options->zero_terminated && options->delimiter == FIELD_BLANKS))
@@ -498,6 +501,11 @@ static bool find_weight(const struct records *r, struct records_batch *batch, si
 
 	if (!field_key(&r->weights, batch->starts[i], length, NULL, &field, &field_length, &used))
 		return false;
+	if (r->weights.quoted && field_length > 1 && field[0] == '"' &&
+	    field[field_length - 1] == '"') {
+		field++;
+		field_length -= 2;
+	}
 	if (!read_weight(r, field, field_length, before + i + 1, &batch->weights[i]))
 		*step = STEP_FAILED;
 	return true;
@@ -518,8 +526,7 @@ static bool find_key(struct records *r, struct records_batch *batch, size_t i, u
 	whole = length;
 	*used = 0;
 	if (r->one_field > 0)
-		found = r->scan->field(record, whole, options->delimiter, r->one_field, &key,
-				       &length);
+		found = r->field(record, whole, options->delimiter, r->one_field, &key, &length);
 	else if (options->has_fields)
 		found = field_key(&r->split, record, whole, scratch, &key, &length, used);
 	if (found && r->setup.weight_field > 0 && !find_weight(r, batch, i, whole, step)) {
@@ -540,7 +547,8 @@ static bool find_key(struct records *r, struct records_batch *batch, size_t i, u
 static void make_field_keys(struct records *r, struct records_batch *batch)
 {
 	const struct scan_field wanted = { r->setup.options->delimiter, r->one_field,
-					   r->setup.options->crlf, r->setup.seed };
+					   r->setup.options->crlf, r->setup.options->quoted,
+					   r->setup.seed };
 
 	for (size_t i = 0; i < batch->count; i += 64) {
 		size_t count = batch->count - i < 64 ? batch->count - i : 64;

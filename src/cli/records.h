@@ -22,7 +22,7 @@
 
 /* What the shared options say of records and their keys. */
 struct record_options {
-	bool zero_terminated, fold, crlf, has_fields, progress, stats;
+	bool zero_terminated, fold, crlf, has_fields, quoted, progress, stats;
 	int delimiter; /* a byte, or FIELD_BLANKS */
 	struct field_list fields;
 	const char *files0_from;

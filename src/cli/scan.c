@@ -9,6 +9,65 @@
 #include "field.h"
 #include "murmur3.h"
 
+/* ------------------------------------------------------------------ quotes */
+
+/* What the bytes of a record that were looked at leave behind for the next 64: the
+ * first bit of each says something of the byte before, all bits of `inside`. */
+struct quotes {
+	uint64_t inside;  /* is it in quotes?  All bits or none */
+	uint64_t opens;   /* would a quote behind it open a field, or go on with one? */
+	uint64_t escapes; /* does it take the next byte along? */
+};
+
+/* Bit i is the sum, modulo 2, of bits 0 to i. */
+static inline uint64_t running_parity(uint64_t bits)
+{
+	for (int step = 1; step < 64; step *= 2)
+		bits ^= bits << step;
+	return bits;
+}
+
+/* The bytes behind a backslash that are taken along by it: of a run of backslashes each
+ * second one is, and what follows a run of an odd number. */
+static inline uint64_t escaped_bytes(uint64_t backslashes, uint64_t *escapes)
+{
+	uint64_t escaped = *escapes, first = 0;
+
+	for (backslashes &= ~escaped; backslashes != 0; backslashes &= ~(first | first << 1)) {
+		first = backslashes & -backslashes;
+		escaped |= first << 1;
+	}
+	*escapes = first >> 63;
+	return escaped;
+}
+
+/* The bytes in quotes, the opening one included and the closing one not.
+ *
+ * Quotes that open and close in turn are a running parity, which no branch has to
+ * guess.  But only those quotes do that which begin a field, end one, or come second of
+ * two; where the parity opens a quote elsewhere, that is a byte as any other, and what is
+ * behind it is worked out again.  A quote that is escaped outside of quotes is no first
+ * byte of a field, for the backslash would be, so where a run of backslashes lies is of
+ * no account. */
+static inline uint64_t quoted_bytes(uint64_t quotes, uint64_t backslashes, uint64_t separators,
+				    struct quotes *state)
+{
+	uint64_t inside, may_open, stray;
+
+	if ((backslashes | state->escapes) != 0)
+		quotes &= ~escaped_bytes(backslashes, &state->escapes);
+	for (;; quotes ^= stray & -stray) {
+		inside = running_parity(quotes) ^ state->inside;
+		may_open = (separators | quotes) & ~inside;
+		stray = quotes & inside & ~(may_open << 1 | state->opens);
+		if (stray == 0)
+			break;
+	}
+	state->inside = -(inside >> 63);
+	state->opens = may_open >> 63;
+	return inside;
+}
+
 /* ---------------------------------------------------------------- portable */
 
 /* Bit 7 of every byte that is 0, exactly (no borrow runs into a neighbour). */

@@ -23,7 +23,8 @@ struct scan_field {
 	int delimiter;
 	uint64_t number; /* from 1 */
 	bool crlf;       /* a CR at the record's end belongs to no field */
-	uint32_t seed;   /* of the hash */
+	bool quoted;
+	uint32_t seed; /* of the hash */
 };
 
 struct scan_machine {
@@ -39,6 +40,9 @@ struct scan_machine {
 	 * be read. */
 	bool (*field)(const uint8_t *record, size_t length, int delimiter, uint64_t number,
 		      const uint8_t **field, size_t *field_length);
+	/* The same where quotes are heeded. */
+	bool (*quoted_field)(const uint8_t *record, size_t length, int delimiter, uint64_t number,
+			     const uint8_t **field, size_t *field_length);
 
 	/* The same for `count` records, at most 64, each with its terminator: record i is
 	 * the bytes from starts[i] to starts[i + 1].  Bit i of the result is whether it

@@ -146,10 +146,63 @@ static SCAN_TARGET bool SCAN(field)(const uint8_t *record, size_t length, int de
 	return SCAN(field_of_bytes)(record, length, delimiter, number, field, field_length);
 }
 
-static inline __attribute__((always_inline)) SCAN_TARGET uint64_t
-SCAN(keys_of)(const struct scan_field *wanted, const uint8_t *const *starts, size_t count,
-	      const uint8_t **keys, size_t *lengths, struct sketch_hash *hashes, bool blanks)
+/* A field begins behind a separator, and where blanks separate, at no other blank; it
+ * ends at the next separator, or where the record does. */
+static inline __attribute__((always_inline)) SCAN_TARGET bool
+SCAN(quoted)(const uint8_t *record, size_t length, int delimiter, uint64_t number,
+	     const uint8_t **field, size_t *field_length)
 {
+	struct quotes state = { .opens = 1 };
+	uint64_t before = 1; /* whether the byte before separates: the record's edge does */
+	bool found = false;
+
+	for (size_t at = 0; at <= length; at += 64) {
+		const uint8_t *bytes = record + at;
+		uint64_t beyond = length - at < 64 ? ~UINT64_C(0) << (length - at) : 0;
+		uint64_t ends = SCAN(separators)(bytes, delimiter) & ~beyond;
+
+		ends &= ~quoted_bytes(SCAN(mask)(bytes, '"') & ~beyond,
+				      SCAN(mask)(bytes, '\\') & ~beyond, ends, &state);
+		ends |= beyond;
+		if (!found) {
+			uint64_t starts = ends << 1 | before;
+			uint64_t count;
+
+			starts &= delimiter == FIELD_BLANKS ? ~ends : ~(beyond << 1);
+			count = (uint64_t)__builtin_popcountll(starts);
+			before = ends >> 63;
+			if (count < number) {
+				number -= count;
+				continue;
+			}
+			for (; number > 1; number--)
+				starts &= starts - 1;
+			found = true;
+			*field = bytes + __builtin_ctzll(starts);
+			ends &= -(starts & -starts);
+		}
+		if (ends != 0) {
+			*field_length = (size_t)(bytes + __builtin_ctzll(ends) - *field);
+			return true;
+		}
+	}
+	return false;
+}
+
+static SCAN_TARGET bool SCAN(quoted_field)(const uint8_t *record, size_t length, int delimiter,
+					   uint64_t number, const uint8_t **field,
+					   size_t *field_length)
+{
+	if (delimiter == FIELD_BLANKS)
+		return SCAN(quoted)(record, length, FIELD_BLANKS, number, field, field_length);
+	return SCAN(quoted)(record, length, delimiter, number, field, field_length);
+}
+
+static inline __attribute__((always_inline)) SCAN_TARGET uint64_t SCAN(keys_of)(
+	const struct scan_field *wanted, const uint8_t *const *starts, size_t count,
+	const uint8_t **keys, size_t *lengths, struct sketch_hash *hashes, bool blanks, bool quoted)
+{
+	int delimiter = blanks ? FIELD_BLANKS : wanted->delimiter;
 	uint64_t found = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -158,12 +211,15 @@ SCAN(keys_of)(const struct scan_field *wanted, const uint8_t *const *starts, siz
 		bool there;
 
 		length -= wanted->crlf && length > 0 && record[length - 1] == '\r';
-		if (blanks)
+		if (quoted)
+			there = SCAN(quoted)(record, length, delimiter, wanted->number, &keys[i],
+					     &lengths[i]);
+		else if (blanks)
 			there = SCAN(field_of_blanks)(record, length, wanted->number, &keys[i],
 						      &lengths[i]);
 		else
-			there = SCAN(field_of_bytes)(record, length, wanted->delimiter,
-						     wanted->number, &keys[i], &lengths[i]);
+			there = SCAN(field_of_bytes)(record, length, delimiter, wanted->number,
+						     &keys[i], &lengths[i]);
 		if (!there)
 			continue;
 		found |= UINT64_C(1) << i;
@@ -177,12 +233,19 @@ static SCAN_TARGET uint64_t SCAN(keys)(const struct scan_field *wanted,
 				       const uint8_t **keys, size_t *lengths,
 				       struct sketch_hash *hashes)
 {
-	if (wanted->delimiter == FIELD_BLANKS)
-		return SCAN(keys_of)(wanted, starts, count, keys, lengths, hashes, true);
-	return SCAN(keys_of)(wanted, starts, count, keys, lengths, hashes, false);
+	bool blanks = wanted->delimiter == FIELD_BLANKS;
+
+	if (wanted->quoted)
+		return blanks ? SCAN(keys_of)(wanted, starts, count, keys, lengths, hashes, true,
+					      true) :
+				SCAN(keys_of)(wanted, starts, count, keys, lengths, hashes, false,
+					      true);
+	return blanks ? SCAN(keys_of)(wanted, starts, count, keys, lengths, hashes, true, false) :
+			SCAN(keys_of)(wanted, starts, count, keys, lengths, hashes, false, false);
 }
 
-static const struct scan_machine SCAN(machine) = { SCAN(records), SCAN(field), SCAN(keys) };
+static const struct scan_machine SCAN(machine) = { SCAN(records), SCAN(field), SCAN(quoted_field),
+						   SCAN(keys) };
 
 #undef SCAN
 #undef SCAN_TARGET

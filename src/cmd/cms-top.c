@@ -64,7 +64,7 @@ static bool take_option(void *context, int letter, const char *value)
 
 static const char *const examples[] = {
 	"cms-top -k 20 < app.log",
-	"cms-top -f 7 access.log",
+	"cms-top -f 7 access.log; cms-top -Qf 6 access.log",
 	"cms-top -f 1 -W 10 access.log",
 	"cms-top --query all.cms",
 	NULL,

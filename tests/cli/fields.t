@@ -105,6 +105,52 @@ printf 'x Two\n' | bloom-build -n 1000 -p 1e-9 -i -f 2 -o f.bloom
 query 0 'TWO\n' 'TWO\n' "-i folds the field"
 query 0 'a TWO\n' 'a TWO\n' "on both sides" -f 2
 
+# ---- quotes
+keys '"a b"\n'
+query 0 'x "a b" y\n"a b" y "a b"\n' 'x "a b" y\n' "-Q -f 2: a field in quotes stays whole" -Q -f 2
+query 0 '"a b"\n\t "a b" \n"a b' '"a b"\n\t "a b" \n' "-Qf 1: with its quotes" -Qf 1
+query 0 'x,"a b",y\n' 'x,"a b",y\n' "-Q -d ," -Q -d , -f 2
+query 1 'x "a b" y\n' '' "without -Q a quote is a byte as any other" -f 2
+query 0 'x y"a b" "a b"\nx "a" b"\n' 'x y"a b" "a b"\n' \
+	"only at the beginning of a field does a quote open" --quoted -f 4
+query 1 'x, "a b"\n' '' "and with -d a blank before it is a beginning" -Q -d , -f 2
+keys '"a,b"c\n'
+query 0 'x,"a,b"c,d"\n' 'x,"a,b"c,d"\n' "what is behind the closing quote is of the field" -Qd, -f 2
+keys '"a""b,c"\n'
+query 0 'x,"a""b,c",y\n' 'x,"a""b,c",y\n' "two quotes are no end" -Qd, -f 2
+keys '""\n'
+query 0 'x,"",y\nx,"""",y\n' 'x,"",y\n' "but are where they are all there is" -Qd, -f 2
+keys '"""a"""\n'
+query 0 'x """a""" y\n' 'x """a""" y\n' "three and three" -Qf 2
+keys '"GET /\\" x" y\n'
+query 0 '1 "GET /\\" x" y\n' '1 "GET /\\" x" y\n' "a quote behind a backslash is no end" -Qf 2,3
+keys '"x\\\\"\n'
+query 0 '1 "x\\\\" y\n' '1 "x\\\\" y\n' "but behind two" -Qf 2
+query 1 '1 \\"x" y\n' '' "no quote opens behind a backslash" -Qf 2
+keys '"a b c\n'
+query 0 'x "a b c\nx "a b c' 'x "a b c\nx "a b c\n' \
+	"a quote that is never closed reaches to the end of the record" -Qf 2
+query 0 'x,"a b c\r\n' 'x,"a b c\r\n' "less the CR that --crlf leaves out" --crlf -Qd, -f 2
+keys 'x "a b"\n'
+query 0 'x - "a b" y\n' 'x - "a b" y\n' "several are joined as they stand" -Qf 1,3
+query 0 'x\n"a b" y\0' 'x\n"a b" y\0' "-z: where a newline is a blank" -zQf 1,2
+keys '"a\nb"\n'
+printf '"a\nb" y\0' >in
+bloom-build -z -n 1000 -p 1e-9 -Qf 1 -o f.bloom in
+expect 0 '"a\nb"\0' "-z: a newline in quotes is of the field" bloom-query -z -e $'"a\nb"' f.bloom
+printf '"a b" "7"\n"a b" "5"\nc 1\n' >in
+expect 0 '12\t"a b"\n1\tc\n' "a weight may stand in quotes" cms-top -Qf 1 -W 2 in
+printf '"a b" ""\n' >in
+clean_error "but not an empty one" "record 1" cms-top -Qf 1 -W 2 in
+touch list
+for tool in "bloom-build -n 10 -o x" "bloom-query f.bloom" bloom-uniq cms-count cms-top; do
+	# shellcheck disable=SC2086
+	clean_error "$tool: -Q without -f is refused" "needs --field" $tool -Q list
+done
+clean_error "-Q -d '\"' is refused" '"' bloom-query -Q -d '"' -f 1 f.bloom list
+# shellcheck disable=SC1003 # it is one backslash, escaped
+clean_error "-Q -d '\\' is refused" '\' bloom-query -Q -d '\\' -f 1 f.bloom list
+
 # ---- lists and delimiters that are none
 touch list
 for word in '' 0 x 1x -0 0-3 3-1 4-2 '1,,2' ',' '1,' ',1' - -- 1-2-3 1.5 0x1 +1 ' 1' '1 ' 1e1 \

@@ -97,19 +97,20 @@ static void records__any_bytes_and_limit__are_those_between_terminators(void **s
 	}
 }
 
-static void field__any_number_and_delimiter__is_that_of_the_general_rule(void **state)
+/* Every machine against the general rule, over bytes of which `frequent` come often. */
+static void compare_fields(bool quoted, const char *frequent, size_t kinds, int rounds)
 {
 	const struct scan_machine *machines[MACHINES];
 	size_t count = scan_all(machines, MACHINES);
 	uint8_t bytes[MOST_BYTES + SCAN_PADDING], scratch[MOST_BYTES];
 
-	(void)state;
-	for (int round = 0; round < 20000; round++) {
+	for (int round = 0; round < rounds; round++) {
 		int delimiter = round % 2 == 0 ? FIELD_BLANKS : ',';
-		size_t length = random_bytes(bytes, " \t,", 3);
+		size_t length = random_bytes(bytes, frequent, kinds);
 		uint64_t number = 1 + next_random() % 40;
 		struct field_split split = { .list = { 1, { { number, number } }, number },
-					     .delimiter = delimiter };
+					     .delimiter = delimiter,
+					     .quoted = quoted };
 		const uint8_t *expected = NULL, *field = NULL;
 		size_t expected_length = 0, field_length = 0, used;
 		uint8_t *copy = tight_copy(bytes, length);
@@ -117,9 +118,11 @@ static void field__any_number_and_delimiter__is_that_of_the_general_rule(void **
 				       &used);
 
 		for (size_t m = 0; m < count; m++) {
-			assert_int_equal(machines[m]->field(copy, length, delimiter, number, &field,
-							    &field_length),
-					 there);
+			bool found = (quoted ? machines[m]->quoted_field :
+					       machines[m]->field)(copy, length, delimiter, number,
+								   &field, &field_length);
+
+			assert_int_equal(found, there);
 			if (there) {
 				assert_ptr_equal(field, expected);
 				assert_int_equal(field_length, expected_length);
@@ -127,6 +130,20 @@ static void field__any_number_and_delimiter__is_that_of_the_general_rule(void **
 		}
 		free(copy);
 	}
+}
+
+static void field__any_number_and_delimiter__is_that_of_the_general_rule(void **state)
+{
+	(void)state;
+	compare_fields(false, " \t,", 3, 20000);
+}
+
+static void quoted_field__any_quotes_and_backslashes__is_that_of_the_general_rule(void **state)
+{
+	(void)state;
+	compare_fields(true, " \t,\"\\", 5, 40000);
+	compare_fields(true, " ,\" ,\"\"\"", 8, 40000);
+	compare_fields(true, " ,\" ,\"\\\\\\\\", 10, 40000);
 }
 
 /* Records one after another, each of which ends in a line feed. */
@@ -151,8 +168,9 @@ static void keys__a_batch_of_records__are_the_fields_of_each_and_their_hashes(vo
 	(void)state;
 	for (int round = 0; round < 6000; round++) {
 		struct scan_field wanted = { round % 2 == 0 ? FIELD_BLANKS : ',',
-					     1 + next_random() % 6, round % 3 == 0, 5 };
-		size_t length = random_bytes(bytes, " \t,\n\r", 5), records;
+					     1 + next_random() % 6, round % 3 == 0, round % 4 < 2,
+					     5 };
+		size_t length = random_bytes(bytes, " \t,\n\r\"", 6), records;
 		uint8_t *copy = tight_copy(bytes, length);
 		const uint8_t *starts[65], *keys[64];
 		struct sketch_hash hashes[64];
@@ -172,8 +190,11 @@ static void keys__a_batch_of_records__are_the_fields_of_each_and_their_hashes(vo
 
 				if (wanted.crlf && whole > 0 && starts[i][whole - 1] == '\r')
 					whole--;
-				there = machines[0]->field(starts[i], whole, wanted.delimiter,
-							   wanted.number, &key, &used);
+				there = (wanted.quoted ? machines[0]->quoted_field :
+							 machines[0]->field)(starts[i], whole,
+									     wanted.delimiter,
+									     wanted.number, &key,
+									     &used);
 				assert_int_equal(found >> i & 1, there);
 				*(there ? &with_field : &without) += 1;
 				if (!there)
@@ -203,6 +224,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records__any_bytes_and_limit__are_those_between_terminators),
 		cmocka_unit_test(field__any_number_and_delimiter__is_that_of_the_general_rule),
+		cmocka_unit_test(
+			quoted_field__any_quotes_and_backslashes__is_that_of_the_general_rule),
 		cmocka_unit_test(keys__a_batch_of_records__are_the_fields_of_each_and_their_hashes),
 		cmocka_unit_test(best__any_processor__is_the_last_of_all),
 	};

@@ -22,9 +22,31 @@ def parse(spec):
     return numbers, open_from, highest
 
 
-def key_of(record, spec, delimiter):
+def quoted_fields(record, delimiter):
+    """Fields where one that begins with a quote goes on to the closing quote."""
+    fields, at, blanks = [], 0, delimiter is None
+    while True:
+        while blanks and record[at:at + 1] in (b" ", b"\t"):
+            at += 1
+        if blanks and at == len(record):
+            return fields
+        # A pair of quotes, or a backslash and any byte, or a byte that is neither.
+        opened = re.match(rb'"(?:""|\\.|[^"\\])*(?:"|\\?\Z)', record[at:], re.S)
+        end = at + (opened.end() if opened else 0)
+        while end < len(record) and record[end:end + 1] not in ((b" ", b"\t") if blanks
+                                                               else (delimiter,)):
+            end += 1
+        fields.append(record[at:end])
+        if end == len(record):
+            return fields
+        at = end + 1
+
+
+def key_of(record, spec, delimiter, quoted=False):
     numbers, open_from, highest = parse(spec)
-    if delimiter is None:
+    if quoted:
+        fields, joint = quoted_fields(record, delimiter), delimiter or b" "
+    elif delimiter is None:
         fields, joint = [f for f in re.split(rb"[ \t]+", record) if f], b" "
     else:
         fields, joint = record.split(delimiter), delimiter
@@ -43,16 +65,18 @@ def random_spec(rng):
     return ",".join(words)
 
 
-def random_record(rng, delimiter):
+def random_record(rng, delimiter, quoted=False):
     alphabet = b"ab \t" if delimiter is None else b"ab" + delimiter * 2 + b" \t\r\0"
-    return bytes(rng.choices(alphabet, k=rng.randint(0, 14)))
+    if quoted:
+        alphabet += b'""""\\' + (delimiter or b" ")
+    return bytes(rng.choices(alphabet, k=rng.randint(0, 20 if quoted else 14)))
 
 
 def lines(records):
     return b"".join(record + b"\n" for record in records)
 
 
-def model(rounds):
+def model(rounds, quoted=False):
     rng = random.Random(7)
     built, found, left, noted = [], [], [], []
     for _ in range(rounds):
@@ -60,8 +84,10 @@ def model(rounds):
         words = ["-f", random_spec(rng)]
         if delimiter is not None:
             words += ["-d", b"\\t" if delimiter == b"\t" and rng.random() < 0.5 else delimiter]
-        records = [random_record(rng, delimiter) for _ in range(200)]
-        keys = [key_of(record, words[1], delimiter) for record in records]
+        if quoted:
+            words.append("-Q")
+        records = [random_record(rng, delimiter, quoted) for _ in range(200)]
+        keys = [key_of(record, words[1], delimiter, quoted) for record in records]
         known = sorted({key for key in keys if key is not None})
         what = "%r" % words
 
@@ -96,10 +122,11 @@ def model(rounds):
             result = run(["bloom-query", *option, *words, "half"], lines(records))
             if result.out != want:
                 faults.append("%s %s: %r, not %r" % (what, option, result.out[:120], want[:120]))
-    check_none(built, "bloom-build -f: the keys of the model and no others")
-    check_none(found, "bloom-query -f: the records of the model")
-    check_none(left, "bloom-query -f -v: all the others, with those that lack the field")
-    check_none(noted, "bloom-query -f --annotate: the verdicts of the model")
+    option = "-Qf" if quoted else "-f"
+    check_none(built, "bloom-build %s: the keys of the model and no others" % option)
+    check_none(found, "bloom-query %s: the records of the model" % option)
+    check_none(left, "bloom-query %s -v: all the others, with those that lack the field" % option)
+    check_none(noted, "bloom-query %s --annotate: the verdicts of the model" % option)
 
 
 def against(program, faults, words, command, records):
@@ -153,6 +180,7 @@ def long_records():
 
 
 model(300 if LONG else 60)
+model(300 if LONG else 60, quoted=True)
 others(60 if LONG else 12)
 long_records()
 done()
