@@ -34,7 +34,8 @@
 #define RECORDS_READ ((size_t)256 << 10)
 #define RECORDS_CARRY ((size_t)64 << 10)
 #define RECORDS_PIPE (1 << 20)
-#define RECORDS_FLUSH 100000000 /* nanoseconds */
+#define RECORDS_SPLIT ((size_t)4096) /* a longer record is split byte by byte */
+#define RECORDS_FLUSH 100000000      /* nanoseconds */
 
 struct records {
 	struct records_setup setup;
@@ -45,6 +46,8 @@ struct records {
 	uint64_t one_field; /* the only one in the key, where the machine can find it, by */
 	bool (*field)(const uint8_t *record, size_t length, int delimiter, uint64_t number,
 		      const uint8_t **field, size_t *field_length);
+
+	bool many_fields; /* or one that the machine cannot find */
 
 	/* Inputs. */
 	FILE *list; /* --files0-from */
@@ -151,6 +154,7 @@ struct records *records_open(const struct records_setup *setup)
 	    options->fields.ranges[0].first == options->fields.ranges[0].last &&
 	    !(options->zero_terminated && options->delimiter == FIELD_BLANKS))
 		r->one_field = options->fields.needed;
+	r->many_fields = (options->has_fields && r->one_field == 0) || setup->weight_field > 0;
 	r->last_tick = r->last_flush = system_clock();
 	reset_buffer(r);
 	progress_begin(&r->progress, options->progress);
@@ -493,13 +497,14 @@ static bool read_weight(const struct records *r, const uint8_t *field, size_t le
 /* The weight of record i of a batch: false where it lacks one; *step tells of a bad
  * one. */
 static bool find_weight(const struct records *r, struct records_batch *batch, size_t i,
-			size_t length, enum step *step)
+			size_t length, const uint64_t *ends, enum step *step)
 {
 	const uint8_t *field;
 	size_t field_length, used;
 	uint64_t before = r->tally.records - batch->count;
 
-	if (!field_key(&r->weights, batch->starts[i], length, NULL, &field, &field_length, &used))
+	if (!field_key(&r->weights, batch->starts[i], length, ends, NULL, &field, &field_length,
+		       &used))
 		return false;
 	if (r->weights.quoted && field_length > 1 && field[0] == '"' &&
 	    field[field_length - 1] == '"') {
@@ -520,16 +525,21 @@ static bool find_key(struct records *r, struct records_batch *batch, size_t i, u
 	const uint8_t *record = batch->starts[i], *key = record;
 	bool cut = batch->unterminated && i + 1 == batch->count, found = true;
 	size_t length = (size_t)(batch->starts[i + 1] - record) - (cut ? 0 : 1), whole;
+	uint64_t words[FIELD_ENDS(RECORDS_SPLIT)], *ends = NULL;
 
 	if (options->crlf && length > 0 && record[length - 1] == '\r')
 		length--;
 	whole = length;
 	*used = 0;
+	if (whole <= RECORDS_SPLIT && r->many_fields) {
+		ends = words;
+		r->scan->ends(record, whole, &r->split, ends);
+	}
 	if (r->one_field > 0)
 		found = r->field(record, whole, options->delimiter, r->one_field, &key, &length);
 	else if (options->has_fields)
-		found = field_key(&r->split, record, whole, scratch, &key, &length, used);
-	if (found && r->setup.weight_field > 0 && !find_weight(r, batch, i, whole, step)) {
+		found = field_key(&r->split, record, whole, ends, scratch, &key, &length, used);
+	if (found && r->setup.weight_field > 0 && !find_weight(r, batch, i, whole, ends, step)) {
 		found = false;
 		r->tally.without_weight++;
 	}

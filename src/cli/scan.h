@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "field.h"
 #include "sketch.h"
 
 /* Bytes behind the data that the scanner may read, never use. */
@@ -44,7 +45,12 @@ struct scan_machine {
 	bool (*quoted_field)(const uint8_t *record, size_t length, int delimiter, uint64_t number,
 			     const uint8_t **field, size_t *field_length);
 
-	/* The same for `count` records, at most 64, each with its terminator: record i is
+	/* Bit i % 64 of ends[i / 64], for 0 <= i <= length and to the end of that word:
+	 * whether byte i ends a field, as field_key wants to know it. */
+	void (*ends)(const uint8_t *record, size_t length, const struct field_split *split,
+		     uint64_t *ends);
+
+	/* One field of `count` records, at most 64, each with its terminator: record i is
 	 * the bytes from starts[i] to starts[i + 1].  Bit i of the result is whether it
 	 * has the field; then keys[i], lengths[i] and hashes[i] are set. */
 	uint64_t (*keys)(const struct scan_field *wanted, const uint8_t *const *starts,

@@ -198,6 +198,40 @@ static SCAN_TARGET bool SCAN(quoted_field)(const uint8_t *record, size_t length,
 	return SCAN(quoted)(record, length, delimiter, number, field, field_length);
 }
 
+static inline __attribute__((always_inline)) SCAN_TARGET void
+SCAN(ends_of)(const uint8_t *record, size_t length, int delimiter, bool newline, bool quoted,
+	      uint64_t *ends)
+{
+	struct quotes state = { .opens = 1 };
+
+	for (size_t at = 0; at <= length; at += 64) {
+		const uint8_t *bytes = record + at;
+		uint64_t beyond = length - at < 64 ? ~UINT64_C(0) << (length - at) : 0;
+		uint64_t word = SCAN(separators)(bytes, delimiter);
+
+		if (newline)
+			word |= SCAN(mask)(bytes, '\n');
+		word &= ~beyond;
+		if (quoted)
+			word &= ~quoted_bytes(SCAN(mask)(bytes, '"') & ~beyond,
+					      SCAN(mask)(bytes, '\\') & ~beyond, word, &state);
+		*ends++ = word | beyond;
+	}
+}
+
+static SCAN_TARGET void SCAN(ends)(const uint8_t *record, size_t length,
+				   const struct field_split *split, uint64_t *ends)
+{
+	bool blanks = split->delimiter == FIELD_BLANKS, newline = blanks && split->newline_blank;
+
+	if (split->quoted || newline)
+		SCAN(ends_of)(record, length, split->delimiter, newline, split->quoted, ends);
+	else if (blanks)
+		SCAN(ends_of)(record, length, FIELD_BLANKS, false, false, ends);
+	else
+		SCAN(ends_of)(record, length, split->delimiter, false, false, ends);
+}
+
 static inline __attribute__((always_inline)) SCAN_TARGET uint64_t SCAN(keys_of)(
 	const struct scan_field *wanted, const uint8_t *const *starts, size_t count,
 	const uint8_t **keys, size_t *lengths, struct sketch_hash *hashes, bool blanks, bool quoted)
@@ -245,7 +279,7 @@ static SCAN_TARGET uint64_t SCAN(keys)(const struct scan_field *wanted,
 }
 
 static const struct scan_machine SCAN(machine) = { SCAN(records), SCAN(field), SCAN(quoted_field),
-						   SCAN(keys) };
+						   SCAN(ends), SCAN(keys) };
 
 #undef SCAN
 #undef SCAN_TARGET

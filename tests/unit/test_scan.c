@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,8 +115,8 @@ static void compare_fields(bool quoted, const char *frequent, size_t kinds, int 
 		const uint8_t *expected = NULL, *field = NULL;
 		size_t expected_length = 0, field_length = 0, used;
 		uint8_t *copy = tight_copy(bytes, length);
-		bool there = field_key(&split, copy, length, scratch, &expected, &expected_length,
-				       &used);
+		bool there = field_key(&split, copy, length, NULL, scratch, &expected,
+				       &expected_length, &used);
 
 		for (size_t m = 0; m < count; m++) {
 			bool found = (quoted ? machines[m]->quoted_field :
@@ -144,6 +145,66 @@ static void quoted_field__any_quotes_and_backslashes__is_that_of_the_general_rul
 	compare_fields(true, " \t,\"\\", 5, 40000);
 	compare_fields(true, " ,\" ,\"\"\"", 8, 40000);
 	compare_fields(true, " ,\" ,\"\\\\\\\\", 10, 40000);
+}
+
+/* A LIST of one to four numbers and ranges. */
+static struct field_list random_list(void)
+{
+	struct field_list list = { 0 };
+	struct number_error error;
+	char text[100] = "";
+	size_t used = 0;
+
+	for (uint64_t i = next_random() % 4 + 1; i > 0; i--) {
+		unsigned int first = (unsigned int)(next_random() % 12 + 1);
+		unsigned int last = first + (unsigned int)(next_random() % 30);
+		static const char *const forms[] = { "%u,", "%u-%u,", "%u-,", "-%u," };
+
+		used += (size_t)snprintf(text + used, sizeof text - used, forms[next_random() % 4],
+					 first, last);
+	}
+	text[used - 1] = '\0';
+	assert_true(field_parse(text, &list, &error));
+	return list;
+}
+
+static void field_key__ends_of_any_machine_and_list__is_that_of_the_bytes(void **state)
+{
+	const struct scan_machine *machines[MACHINES];
+	size_t count = scan_all(machines, MACHINES), with_key = 0, joined = 0;
+	uint8_t bytes[MOST_BYTES + SCAN_PADDING], one[MOST_BYTES], other[MOST_BYTES];
+
+	(void)state;
+	for (int round = 0; round < 60000; round++) {
+		struct field_split split = { .list = random_list(),
+					     .delimiter = round % 2 == 0 ? FIELD_BLANKS : ',',
+					     .newline_blank = round % 5 == 0,
+					     .quoted = round % 3 == 0 };
+		const char *frequent = round % 7 == 0 ? "     " : " \t,\n\"";
+		size_t length = random_bytes(bytes, frequent, 5);
+		uint8_t *copy = tight_copy(bytes, length);
+		uint64_t ends[FIELD_ENDS(MOST_BYTES)];
+		const uint8_t *expected, *key;
+		size_t expected_length, key_length, expected_used, used;
+		bool there = field_key(&split, copy, length, NULL, one, &expected, &expected_length,
+				       &expected_used);
+
+		with_key += there;
+		joined += there && expected_used > 0;
+		for (size_t m = 0; m < count; m++) {
+			machines[m]->ends(copy, length, &split, ends);
+			assert_int_equal(field_key(&split, copy, length, ends, other, &key,
+						   &key_length, &used),
+					 there);
+			if (!there)
+				continue;
+			assert_int_equal(key_length, expected_length);
+			assert_int_equal(used, expected_used);
+			assert_memory_equal(key, expected, key_length);
+		}
+		free(copy);
+	}
+	assert_true(with_key > 10000 && joined > 5000);
 }
 
 /* Records one after another, each of which ends in a line feed. */
@@ -226,6 +287,7 @@ int main(void)
 		cmocka_unit_test(field__any_number_and_delimiter__is_that_of_the_general_rule),
 		cmocka_unit_test(
 			quoted_field__any_quotes_and_backslashes__is_that_of_the_general_rule),
+		cmocka_unit_test(field_key__ends_of_any_machine_and_list__is_that_of_the_bytes),
 		cmocka_unit_test(keys__a_batch_of_records__are_the_fields_of_each_and_their_hashes),
 		cmocka_unit_test(best__any_processor__is_the_last_of_all),
 	};
