@@ -48,7 +48,7 @@ warnings := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wvla
 own_cflags := -std=c11 -ffp-contract=off $(warnings) $(if $(filter 1,$(WERROR)),-Werror)
 own_cppflags := -D_GNU_SOURCE -MMD -MP
 # Where nothing is optimised even rint() is a call; the library has no such call.
-own_ldlibs := -lm
+own_ldlibs := -lm -pthread
 test_ldlibs := -lcmocka -lmurmurhash
 
 core := $(patsubst src/%.c,%,$(wildcard src/core/*.c))

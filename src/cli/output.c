@@ -33,7 +33,7 @@ static void enlarge_pipe(int fd)
 #endif
 }
 
-struct output *output_open(int fd, const char *name)
+static struct output *make(int fd, const char *name)
 {
 	struct output *output = malloc(sizeof *output);
 	long page = sysconf(_SC_PAGESIZE);
@@ -45,13 +45,22 @@ struct output *output_open(int fd, const char *name)
 		free(output);
 		return NULL;
 	}
-	output->buffer = buffer;
-	output->used = 0;
-	output->limit = OUTPUT_BUFFER;
-	output->name = name;
-	output->fd = fd;
-	enlarge_pipe(fd);
+	*output = (struct output){ buffer, 0, OUTPUT_BUFFER, name, fd };
 	return output;
+}
+
+struct output *output_open(int fd, const char *name)
+{
+	struct output *output = make(fd, name);
+
+	if (output != NULL)
+		enlarge_pipe(fd);
+	return output;
+}
+
+struct output *output_open_memory(void)
+{
+	return make(-1, "standard output");
 }
 
 static bool fail(struct output *output, int errnum)
@@ -101,12 +110,41 @@ static bool write_out(struct output *output, const void *piece, size_t length)
 	return true;
 }
 
+/* Appends to memory, which is made larger where there is no room. */
+static bool append(struct output *output, const void *data, size_t length)
+{
+	if (output->limit - output->used < length) {
+		size_t size = 2 * (output->used + length);
+		uint8_t *grown = realloc(output->buffer, size);
+
+		if (grown == NULL)
+			return fail(output, ENOMEM);
+		output->buffer = grown;
+		output->limit = size;
+	}
+	if (length > 0)
+		memcpy(output->buffer + output->used, data, length);
+	output->used += length;
+	return true;
+}
+
+bool output_take(struct output *output, struct output *memory)
+{
+	bool good = !output_failed(memory) && output_write(output, memory->buffer, memory->used) &&
+		    output_flush(output);
+
+	memory->used = 0;
+	return good;
+}
+
 bool output_write_slowly(struct output *output, const void *data, size_t length)
 {
 	size_t room = output->limit - output->used;
 
 	if (output_failed(output))
 		return false;
+	if (output->fd < 0)
+		return append(output, data, length);
 	if (length >= OUTPUT_DIRECT)
 		return write_out(output, data, length);
 	if (length <= room) /* nothing, since all else that fits came by the fast way */
@@ -166,13 +204,13 @@ bool output_text(struct output *output, const char *format, ...)
 
 bool output_close(struct output *output)
 {
-	bool written = output_flush(output);
+	bool written = output->fd < 0 ? !output_failed(output) : output_flush(output);
 
 	/* After EINTR the descriptor is gone on Linux and nothing was lost: the data
 	 * went out with write. */
-	if (close(output->fd) != 0 && errno != EINTR && written)
+	if (output->fd >= 0 && close(output->fd) != 0 && errno != EINTR && written)
 		written = fail(output, errno);
-	if (output->fd <= STDERR_FILENO)
+	if (output->fd >= 0 && output->fd <= STDERR_FILENO)
 		system_begin();
 	free(output->buffer);
 	free(output);

@@ -20,15 +20,23 @@
 struct output {
 	uint8_t *buffer; /* page-aligned */
 	size_t used;     /* bytes in it that were not written yet */
-	size_t limit;    /* OUTPUT_BUFFER; 0 once a write failed: nothing fits then */
+	size_t limit;    /* of the buffer; 0 once a write failed: nothing fits then */
 	const char *name;
-	int fd;
+	int fd; /* -1: memory */
 };
 
 /* An output on the descriptor; `name` is for messages ("standard output") and
  * must stay valid.  A pipe is made larger where the system allows.  NULL where
  * there is no memory (a message was printed). */
 struct output *output_open(int fd, const char *name);
+
+/* An output that keeps its bytes in memory, which grows with them; NULL where there is
+ * none (a message was printed). */
+struct output *output_open_memory(void);
+
+/* Writes and flushes what `memory` holds to an output, and empties it; false where either
+ * of them failed. */
+bool output_take(struct output *output, struct output *memory);
 
 /* What output_write does where the bytes do not just fit the buffer. */
 bool output_write_slowly(struct output *output, const void *data, size_t length);

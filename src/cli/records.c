@@ -441,6 +441,95 @@ enum records_outcome records_next(struct records *r, struct records_batch *batch
 	}
 }
 
+/* -------------------------------------------------------------------- blocks */
+
+const struct cutter_rules *records_rules(const struct records *r)
+{
+	return &r->rules;
+}
+
+/* Memory for what comes after `tail` bytes that are there already. */
+static bool make_block(struct cutter_bytes *bytes, size_t tail)
+{
+	size_t least = RECORDS_CARRY + RECORDS_READ + SCAN_PADDING, size = least;
+
+	if (tail > RECORDS_CARRY)
+		size += tail;
+	if (bytes->size >= size)
+		return true;
+	records_free_block(bytes);
+	bytes->base = map_buffer(size);
+	bytes->size = bytes->base == NULL ? 0 : size;
+	return bytes->base != NULL;
+}
+
+/* Hands out the bytes up to `end`, and goes on with what is behind it in the memory that
+ * comes in exchange. */
+static bool exchange(struct records *r, struct cutter_bytes *bytes, const uint8_t *end)
+{
+	struct cutter_bytes full = r->buffer;
+	size_t tail = (size_t)(full.end - end), looked = 0;
+	uint8_t *to;
+
+	if (!make_block(bytes, tail)) {
+		message("out of memory");
+		return false;
+	}
+	to = tail <= RECORDS_CARRY ? bytes->base + RECORDS_CARRY - tail : bytes->base;
+	memcpy(to, end, tail);
+	if (full.searched > end)
+		looked = (size_t)(full.searched - end);
+	r->buffer = (struct cutter_bytes){ bytes->base, bytes->size, to,
+					   to + looked, to + tail,   full.ended };
+	full.end = full.begin + (end - full.begin);
+	full.searched = full.begin;
+	*bytes = full;
+	return true;
+}
+
+enum records_outcome records_next_block(struct records *r, struct cutter_bytes *bytes)
+{
+	for (;;) {
+		enum step step = next_input(r);
+
+		if (step == STEP_ON) {
+			struct cutter_bytes *buffer = &r->buffer;
+			size_t fresh = (size_t)(buffer->end - buffer->searched);
+			const uint8_t *last = memrchr(buffer->searched, r->rules.terminator, fresh);
+			const uint8_t *end = last == NULL ? buffer->begin : last + 1;
+
+			buffer->searched = buffer->end;
+			if (last == NULL && buffer->ended)
+				end = buffer->end;
+			if (end > buffer->begin)
+				return exchange(r, bytes, end) ? RECORDS_BATCH_READY :
+								 RECORDS_FAILED;
+			if (buffer->ended) {
+				close_input(r);
+				continue;
+			}
+			step = refill(r);
+		}
+		if (step == STEP_END)
+			return RECORDS_END;
+		if (step == STEP_FAILED)
+			return RECORDS_FAILED;
+	}
+}
+
+void records_free_block(struct cutter_bytes *bytes)
+{
+	if (bytes->base != NULL)
+		munmap(bytes->base, bytes->size);
+	*bytes = (struct cutter_bytes){ 0 };
+}
+
+void records_add_tally(struct records *r, const struct records_tally *tally)
+{
+	r->cutter.tally.records += tally->records;
+	r->cutter.tally.without_key += tally->without_key;
+}
+
 /* ---------------------------------------------------------------- summaries */
 
 bool records_trouble(const struct records *r)

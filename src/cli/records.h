@@ -103,6 +103,17 @@ enum records_outcome {
 };
 enum records_outcome records_next(struct records *records, struct records_batch *batch);
 
+/* For several threads (parallel.h): the rules for cutting, and the next bytes that hold
+ * whole records only, of one input.  The memory of *bytes, all 0 at first, is exchanged
+ * for that of the new ones; records_free_block frees it.  One thread may read while
+ * others cut what was read.  What they have seen is to be added to the tally. */
+struct cutter_bytes;
+struct cutter_rules;
+const struct cutter_rules *records_rules(const struct records *records);
+enum records_outcome records_next_block(struct records *records, struct cutter_bytes *bytes);
+void records_free_block(struct cutter_bytes *bytes);
+void records_add_tally(struct records *records, const struct records_tally *tally);
+
 /* Whether an input was passed over. */
 bool records_trouble(const struct records *records);
 

@@ -1,5 +1,7 @@
 /* bloom-build - make a Bloom filter of the records of standard input or files */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +10,7 @@
 #include "message.h"
 #include "open.h"
 #include "option.h"
+#include "parallel.h"
 #include "plan_options.h"
 #include "records.h"
 #include "state.h"
@@ -21,6 +24,7 @@ struct build {
 	struct plan_options plan;
 	struct state_options state; /* --append */
 	struct record_options records;
+	struct parallel_options parallel;
 	const char *output;
 	char *const *inputs;
 	size_t input_count;
@@ -68,6 +72,8 @@ static enum option_outcome parse_args(struct build *build, int argc, char **argv
 		plan_option_group(&build->plan),
 		state_option_group(&build->state),
 		record_option_group(&build->records),
+		parallel_option_group(&build->parallel,
+				      "with -n or -m: use N threads (0: all processors)"),
 		{ 0 },
 	};
 	const struct option_tool tool = {
@@ -90,6 +96,10 @@ static enum option_outcome parse_args(struct build *build, int argc, char **argv
 		option_complain("--append and --output exclude each other");
 		return OPTION_BAD;
 	}
+	if (build->parallel.threads > 1 && build->state.save_every > 0) {
+		option_complain("--threads excludes --save-every");
+		return OPTION_BAD;
+	}
 	if (!record_options_check(&build->records, argc - *first) ||
 	    !state_options_check(&build->state, "--append"))
 		return OPTION_BAD;
@@ -107,8 +117,8 @@ struct run {
 	struct records *records;
 };
 
-/* Adds the keys of a batch. */
-static bool add_batch(struct run *run, struct records_batch *batch)
+/* Adds the keys of a batch to a filter. */
+static enum parallel_step add_batch(void *filter, struct records_batch *batch)
 {
 	uint64_t found[RECORDS_BATCH / 64];
 	struct sketch_error error;
@@ -118,14 +128,14 @@ static bool add_batch(struct run *run, struct records_batch *batch)
 		batch->hashes[kept] = batch->hashes[i];
 		kept += batch->keyed[i / 64] >> i % 64 & 1;
 	}
-	if (sketch_bloom_identity(run->kept.filter)->arrangement == SKETCH_SINGLE) {
-		sketch_bloom_add(run->kept.filter, batch->hashes, kept);
-		return true;
+	if (sketch_bloom_identity(filter)->arrangement == SKETCH_SINGLE) {
+		sketch_bloom_add(filter, batch->hashes, kept);
+		return PARALLEL_ON;
 	}
-	if (sketch_bloom_insert(run->kept.filter, batch->hashes, kept, found, &error) == SKETCH_OK)
-		return true;
+	if (sketch_bloom_insert(filter, batch->hashes, kept, found, &error) == SKETCH_OK)
+		return PARALLEL_ON;
 	message("the filter %s", error.text);
-	return false;
+	return PARALLEL_FAILED;
 }
 
 static bool save_state(void *context)
@@ -179,6 +189,20 @@ static bool prepare_state(struct run *run)
 				 run->kept.filter);
 }
 
+static bool may_share(const struct build *build, const struct sketch_bloom *filter)
+{
+	if (build->parallel.threads == 1 ||
+	    sketch_bloom_identity(filter)->arrangement == SKETCH_SINGLE)
+		return true;
+	if (build->state.path != NULL)
+		message("%s: --threads: the filter grows with its keys, one after another",
+			build->state.path);
+	else
+		option_complain("--threads needs -n or -m: a filter that grows takes its keys "
+				"one after another");
+	return false;
+}
+
 /* Makes or reads the filter, and opens the place it goes to. */
 static bool prepare(struct run *run)
 {
@@ -194,7 +218,7 @@ static bool prepare(struct run *run)
 	}
 	if (run->kept.filter == NULL)
 		run->kept.filter = plan_make_filter(&build->plan, BUILD_RATE, build->records.fold);
-	if (run->kept.filter == NULL)
+	if (run->kept.filter == NULL || !may_share(build, run->kept.filter))
 		return false;
 	return build->output == NULL || open_target(&run->save, build->output, &run->fd);
 }
@@ -233,16 +257,61 @@ static bool open_records(struct run *run)
 	return true;
 }
 
+/* Each thread but the first fills a filter of its own; the union of all is what one
+ * thread would have made, byte for byte. */
+static bool make_workers(struct run *run, struct parallel_worker *workers, size_t count)
+{
+	const struct sketch_bloom *filter = run->kept.filter;
+	uint64_t budget = system_memory(), all = sketch_bloom_payload(filter);
+	struct sketch_error error;
+
+	if (__builtin_mul_overflow(all, (uint64_t)count, &all) || all > budget) {
+		message("--threads=%zu: as many filters need %" PRIu64
+			" bytes of memory, and %" PRIu64 " are to be had",
+			count, all, budget);
+		return false;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct sketch_bloom *own = run->kept.filter;
+
+		if (i > 0 && sketch_bloom_new(&own, sketch_bloom_identity(filter),
+					      sketch_bloom_params(filter, 0), 1, budget,
+					      &error) != SKETCH_OK) {
+			message("--threads=%zu: %s", count, error.text);
+			return false;
+		}
+		workers[i] = (struct parallel_worker){ .batch = add_batch, .context = own };
+	}
+	return true;
+}
+
+static bool join_filters(struct run *run, const struct parallel_worker *workers, size_t count)
+{
+	struct sketch_error error;
+
+	for (size_t i = 1; i < count; i++) {
+		if (sketch_bloom_union(run->kept.filter, workers[i].context, &error) != SKETCH_OK) {
+			message("%s", error.text);
+			return false;
+		}
+	}
+	return true;
+}
+
 static bool stream(struct run *run)
 {
-	struct records_batch batch;
-	enum records_outcome outcome;
+	size_t count = (size_t)run->build->parallel.threads;
+	struct parallel_worker *workers = calloc(count, sizeof *workers);
+	bool good = workers != NULL;
 
-	while ((outcome = records_next(run->records, &batch)) == RECORDS_BATCH_READY) {
-		if (!add_batch(run, &batch))
-			return false;
-	}
-	return outcome == RECORDS_END;
+	if (!good)
+		message("out of memory");
+	good = good && make_workers(run, workers, count) &&
+	       parallel_stream(run->records, workers, count) && join_filters(run, workers, count);
+	for (size_t i = 1; workers != NULL && i < count; i++)
+		sketch_bloom_free(workers[i].context);
+	free(workers);
+	return good;
 }
 
 static void report(struct run *run)

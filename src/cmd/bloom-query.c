@@ -10,6 +10,7 @@
 #include "murmur3.h"
 #include "option.h"
 #include "output.h"
+#include "parallel.h"
 #include "pass.h"
 #include "records.h"
 #include "system.h"
@@ -21,6 +22,7 @@ struct query {
 	bool invert, count_only, quiet, annotate;
 	struct words filters, keys;
 	struct record_options records;
+	struct parallel_options parallel;
 	char *const *inputs;
 	size_t input_count;
 };
@@ -129,6 +131,7 @@ static enum option_outcome parse_args(struct query *query, int argc, char **argv
 	const struct option_group groups[] = {
 		{ NULL, query_specs, sizeof query_specs / sizeof *query_specs, take_option, query },
 		record_option_group(&query->records),
+		parallel_option_group(&query->parallel, "use N threads (0: all processors)"),
 		{ 0 },
 	};
 	const struct option_tool tool = {
@@ -156,7 +159,8 @@ static enum option_outcome parse_args(struct query *query, int argc, char **argv
 struct run {
 	const struct query *query;
 	struct sketch_bloom **filters;
-	struct output *out;
+	struct output *out; /* in memory where others have theirs, too */
+	struct output *final;
 	/* How records are hashed as they are read: with the first filter's seed, and
 	 * folded where every filter folds.  A filter that wants it otherwise makes
 	 * its own hashes of the keys, which are not folded then. */
@@ -175,6 +179,9 @@ static bool folds(const struct sketch_bloom *filter)
 static bool open_filters(struct run *run)
 {
 	const struct words *names = &run->query->filters;
+	/* What is verified as it is used cannot be used by several at once. */
+	enum sketch_access access =
+		run->query->parallel.threads > 1 ? SKETCH_VERIFIED : SKETCH_READ;
 
 	run->filters = calloc(names->count, sizeof *run->filters);
 	if (run->filters == NULL) {
@@ -183,7 +190,7 @@ static bool open_filters(struct run *run)
 	}
 	run->fold = true;
 	for (size_t i = 0; i < names->count; i++) {
-		run->filters[i] = filter_open(names->items[i], SKETCH_READ);
+		run->filters[i] = filter_open(names->items[i], access);
 		if (run->filters[i] == NULL)
 			return false;
 		if (run->query->records.fold && !folds(run->filters[i])) {
@@ -315,6 +322,61 @@ static bool flush(void *context)
 
 /* ------------------------------------------------------------------ running */
 
+static enum parallel_step answer_batch(void *context, struct records_batch *batch)
+{
+	struct run *run = context;
+
+	if (!answer(run, batch))
+		return PARALLEL_FAILED;
+	return run->done ? PARALLEL_STOP : PARALLEL_ON;
+}
+
+static bool pass_block(void *context)
+{
+	struct run *run = context;
+
+	return output_take(run->final, run->out);
+}
+
+/* Each thread answers as a run of its own, into memory; what it found is added up. */
+static bool share_out(struct run *run, struct records *records)
+{
+	size_t count = (size_t)run->query->parallel.threads;
+	struct run *runs = calloc(count, sizeof *runs);
+	struct parallel_worker *workers = calloc(count, sizeof *workers);
+	bool good = runs != NULL && workers != NULL;
+
+	if (!good)
+		message("out of memory");
+	for (size_t i = 0; good && i < count; i++) {
+		runs[i] = *run;
+		runs[i].final = run->out;
+		runs[i].selected = runs[i].found = 0;
+		runs[i].out = output_open_memory();
+		good = runs[i].out != NULL;
+		workers[i] = (struct parallel_worker){ answer_batch, pass_block, &runs[i] };
+	}
+	good = good && parallel_stream(records, workers, count);
+	for (size_t i = 0; runs != NULL && i < count; i++) {
+		run->selected += runs[i].selected;
+		run->found += runs[i].found;
+		run->done = run->done || runs[i].done;
+		if (runs[i].out != NULL)
+			(void)output_close(runs[i].out);
+	}
+	free(workers);
+	free(runs);
+	return good;
+}
+
+static bool stream(struct run *run, struct records *records)
+{
+	const struct parallel_worker alone = { answer_batch, NULL, run };
+
+	return run->query->parallel.threads > 1 ? share_out(run, records) :
+						  parallel_stream(records, &alone, 1);
+}
+
 static bool ask_inputs(struct run *run, bool *trouble)
 {
 	const struct query *query = run->query;
@@ -325,12 +387,10 @@ static bool ask_inputs(struct run *run, bool *trouble)
 		.seed = run->seed,
 		.fold = run->fold,
 		.keep_keys = query->filters.count > 1,
-		.idle = flush,
+		.idle = query->parallel.threads > 1 ? NULL : flush,
 		.context = run,
 	};
 	struct records *records = records_open(&setup);
-	enum records_outcome outcome = RECORDS_FAILED;
-	struct records_batch batch;
 	struct stat output;
 	bool good = records != NULL;
 
@@ -338,10 +398,7 @@ static bool ask_inputs(struct run *run, bool *trouble)
 		return false;
 	if (fstat(STDOUT_FILENO, &output) == 0)
 		records_forbid(records, &output);
-	while (good && !run->done &&
-	       (outcome = records_next(records, &batch)) == RECORDS_BATCH_READY)
-		good = answer(run, &batch);
-	good = good && (run->done || outcome == RECORDS_END);
+	good = stream(run, records);
 	if (good)
 		records_warn_no_key(records);
 	if (good && query->records.stats) {

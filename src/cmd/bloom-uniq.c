@@ -14,6 +14,7 @@
 #include "number.h"
 #include "option.h"
 #include "output.h"
+#include "parallel.h"
 #include "pass.h"
 #include "plan_options.h"
 #include "records.h"
@@ -29,6 +30,7 @@ struct uniq {
 	struct plan_options plan;
 	struct state_options state;
 	struct record_options records;
+	struct parallel_options parallel;
 	const char *duplicates;
 	bool has_window, since_first;
 	struct sketch_window window; /* unit and span */
@@ -131,6 +133,7 @@ static enum option_outcome parse_args(struct uniq *uniq, int argc, char **argv, 
 		plan_option_group(&uniq->plan),
 		state_option_group(&uniq->state),
 		record_option_group(&uniq->records),
+		parallel_option_group(&uniq->parallel, "only 1: the answer depends on the order"),
 		{ 0 },
 	};
 	const struct option_tool tool = {
@@ -148,7 +151,9 @@ static enum option_outcome parse_args(struct uniq *uniq, int argc, char **argv, 
 		return outcome;
 	uniq->inputs = argv + *first;
 	uniq->input_count = (size_t)(argc - *first);
-	if (!record_options_check(&uniq->records, argc - *first) || !check_options(uniq))
+	if (!parallel_refuse(&uniq->parallel,
+			     "whether a record is new depends on all records before it") ||
+	    !record_options_check(&uniq->records, argc - *first) || !check_options(uniq))
 		return OPTION_BAD;
 	return OPTION_RUN;
 }

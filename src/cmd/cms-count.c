@@ -11,6 +11,7 @@
 #include "number.h"
 #include "option.h"
 #include "output.h"
+#include "parallel.h"
 #include "pass.h"
 #include "records.h"
 #include "system.h"
@@ -23,6 +24,7 @@ enum { OPTION_ANNOTATE = 300, OPTION_AT_MOST, OPTION_AT_LEAST, OPTION_PLAIN };
 struct count {
 	struct counts_options counts;
 	struct record_options records;
+	struct parallel_options parallel;
 	bool annotate, has_most, has_least;
 	uint64_t at_most, at_least;
 	struct words keys; /* -e */
@@ -77,6 +79,27 @@ static const char *const notes[] = {
 	NULL,
 };
 
+/* Only sums of plain sketches do not depend on which thread took which record. */
+static bool check_threads(const struct count *count)
+{
+	const char *why = NULL;
+
+	if (count->parallel.threads == 1)
+		return true;
+	if (count->counts.queries.count > 0)
+		why = "--threads excludes --query";
+	else if (count->annotate || count->has_most || count->has_least)
+		why = "--threads: a running count depends on all records before it; "
+		      "--plain -o FILE can be shared out";
+	else if (!count->counts.plain && count->counts.state.path == NULL)
+		why = "--threads needs --plain: conservative counts depend on the order of records";
+	else if (count->counts.weight_field > 0 || count->counts.state.save_every > 0)
+		why = "--threads excludes --weight-field and --save-every";
+	if (why != NULL)
+		option_complain("%s", why);
+	return why == NULL;
+}
+
 static bool check_options(struct count *count)
 {
 	bool asks = count->counts.queries.count > 0;
@@ -103,7 +126,7 @@ static bool check_options(struct count *count)
 		option_complain("-o -: standard output is taken by records, or is a terminal");
 		return false;
 	}
-	return counts_options_check(&count->counts);
+	return check_threads(count) && counts_options_check(&count->counts);
 }
 
 static enum option_outcome parse_args(struct count *count, int argc, char **argv, int *first)
@@ -113,6 +136,8 @@ static enum option_outcome parse_args(struct count *count, int argc, char **argv
 		counts_option_group(&count->counts),
 		state_option_group(&count->counts.state),
 		record_option_group(&count->records),
+		parallel_option_group(&count->parallel,
+				      "with --plain: use N threads (0: all processors)"),
 		{ 0 },
 	};
 	const struct option_tool tool = {
@@ -311,11 +336,49 @@ static bool answer_words(struct run *run)
 
 /* ------------------------------------------------------------------------ all */
 
+static enum parallel_step add_plain(void *counts, struct records_batch *batch)
+{
+	return counts_add_batch(counts, batch, false, 0, NULL) ? PARALLEL_ON : PARALLEL_FAILED;
+}
+
+/* Each thread but the first counts in a sketch of its own; plain ones add up to what one
+ * thread would have made, byte for byte. */
+static bool share_out(struct run *run)
+{
+	size_t count = (size_t)run->count->parallel.threads;
+	struct sketch_counts *counts = run->target.counts;
+	struct parallel_worker *workers = calloc(count, sizeof *workers);
+	struct sketch_error error = { .text = "out of memory" };
+	bool good = workers != NULL, read = false;
+
+	for (size_t i = 0; good && i < count; i++) {
+		struct sketch_counts *own = counts;
+
+		good = i == 0 || sketch_counts_new(&own, sketch_counts_identity(counts),
+						   sketch_counts_params(counts),
+						   system_memory() / count, &error) == SKETCH_OK;
+		workers[i] = (struct parallel_worker){ .batch = add_plain, .context = own };
+	}
+	if (good) {
+		read = parallel_stream(run->records, workers, count);
+		for (size_t i = 1; read && good && i < count; i++)
+			good = sketch_counts_union(counts, workers[i].context, &error) == SKETCH_OK;
+	}
+	if (!good)
+		message("--threads=%zu: %s", count, error.text);
+	for (size_t i = 1; workers != NULL && i < count; i++)
+		sketch_counts_free(workers[i].context);
+	free(workers);
+	return good && read;
+}
+
 static bool stream(struct run *run, bool asks)
 {
 	struct records_batch batch;
 	enum records_outcome outcome;
 
+	if (run->count->parallel.threads > 1)
+		return share_out(run);
 	while ((outcome = records_next(run->records, &batch)) == RECORDS_BATCH_READY) {
 		if (!(asks ? answer_batch(run, &batch) : take_batch(run, &batch)))
 			return false;
@@ -337,7 +400,7 @@ static bool open_records(struct run *run, bool asks)
 		.keep_keys = true,
 		.weight_field = count->counts.weight_field,
 		.all_needed = count->counts.output != NULL || count->counts.state.path != NULL,
-		.idle = flush,
+		.idle = count->parallel.threads > 1 ? NULL : flush,
 		.tick = count->counts.state.save_every > 0 ? save : NULL,
 		.interval = count->counts.state.save_every,
 		.context = run,
@@ -362,6 +425,13 @@ static bool run_all(struct run *run)
 	if (asks ? !open_sketches(run) :
 		   !counts_begin(&run->target, &count->counts, count->records.fold, COUNT_TRACKED))
 		return false;
+	if (count->parallel.threads > 1 &&
+	    sketch_counts_params(run->target.counts)->update != SKETCH_PLAIN) {
+		message("%s: --threads: is conservative, so its counts depend on the order of "
+			"records",
+			count->counts.state.path);
+		return false;
+	}
 	run->out = output_open(STDOUT_FILENO, "standard output");
 	if (run->out == NULL || (asks && !answer_words(run)))
 		return false;

@@ -11,6 +11,7 @@
 #include "number.h"
 #include "option.h"
 #include "output.h"
+#include "parallel.h"
 #include "records.h"
 #include "system.h"
 
@@ -22,6 +23,7 @@ enum { OPTION_JSON = 300, OPTION_PAD, OPTION_MIN_SHARE };
 struct top {
 	struct counts_options counts;
 	struct record_options records;
+	struct parallel_options parallel;
 	uint64_t k;
 	double min_share;
 	bool json, pad;
@@ -105,6 +107,7 @@ static enum option_outcome parse_args(struct top *top, int argc, char **argv, in
 		counts_option_group(&top->counts),
 		state_option_group(&top->counts.state),
 		record_option_group(&top->records),
+		parallel_option_group(&top->parallel, "only 1: the answer depends on the order"),
 		{ 0 },
 	};
 	const struct option_tool tool = {
@@ -122,7 +125,9 @@ static enum option_outcome parse_args(struct top *top, int argc, char **argv, in
 		return outcome;
 	top->inputs = argv + *first;
 	top->input_count = (size_t)(argc - *first);
-	if (!record_options_check(&top->records, argc - *first) || !check_options(top))
+	if (!parallel_refuse(&top->parallel,
+			     "which keys are kept depends on the order of the records") ||
+	    !record_options_check(&top->records, argc - *first) || !check_options(top))
 		return OPTION_BAD;
 	return OPTION_RUN;
 }

@@ -82,6 +82,36 @@ static void write__pieces_of_all_sizes__arrive_in_order(void **state)
 	free(stream);
 }
 
+static void take__pieces_of_all_sizes_in_memory__arrive_in_order(void **state)
+{
+	uint8_t *stream = stream_make();
+	int fd = memfd_create("test", MFD_CLOEXEC);
+	struct output *output = output_open(dup(fd), "file"), *memory = output_open_memory();
+	struct bytes bytes;
+
+	(void)state;
+	assert_non_null(output);
+	assert_non_null(memory);
+	assert_true(output_take(output, memory));
+	assert_true(write_stream(memory, stream, 1));
+	assert_int_equal(lseek(fd, 0, SEEK_END), 0);
+	assert_true(output_take(output, memory));
+	assert_int_equal(lseek(fd, 0, SEEK_END), STREAM_LENGTH);
+	assert_true(output_take(output, memory));
+	assert_true(output_text(memory, "%d", 12));
+	assert_true(output_take(output, memory));
+	assert_true(output_close(memory));
+	assert_true(output_close(output));
+	assert_int_equal(lseek(fd, 0, SEEK_END), STREAM_LENGTH + 2);
+	assert_int_equal(ftruncate(fd, STREAM_LENGTH), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	bytes = bytes_from_fd(fd);
+	assert_stream(&bytes);
+	bytes_free(&bytes);
+	close(fd);
+	free(stream);
+}
+
 static void write__small_pieces__kept_until_flushed(void **state)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC);
@@ -398,6 +428,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(write__pieces_of_all_sizes__arrive_in_order),
+		cmocka_unit_test(take__pieces_of_all_sizes_in_memory__arrive_in_order),
 		cmocka_unit_test(write__small_pieces__kept_until_flushed),
 		cmocka_unit_test(write__buffer__page_aligned),
 		cmocka_unit_test(text__longer_than_the_buffer__whole),
