@@ -152,8 +152,11 @@ static bool find_key(struct cutter *cutter, struct records_batch *batch, size_t 
 static void make_field_keys(struct cutter *cutter, struct records_batch *batch)
 {
 	const struct scan_field wanted = { cutter->rules->options->delimiter,
-					   cutter->rules->one_field, cutter->rules->options->crlf,
-					   cutter->rules->options->quoted, cutter->rules->seed };
+					   cutter->rules->one_field,
+					   cutter->rules->options->crlf,
+					   cutter->rules->options->quoted,
+					   cutter->rules->seed,
+					   cutter->touch };
 
 	for (size_t i = 0; i < batch->count; i += 64) {
 		size_t count = batch->count - i < 64 ? batch->count - i : 64;
@@ -182,6 +185,7 @@ static bool make_keys(struct cutter *cutter, struct records_batch *batch)
 		if (find_key(cutter, batch, i, scratch, &used, &good)) {
 			batch->hashes[i] = murmur3_padded(batch->keys[i], batch->key_lengths[i],
 							  cutter->rules->seed);
+			touch_key(cutter->touch, batch->hashes[i]);
 			scratch += used;
 		} else {
 			batch->keyed[i / 64] &= ~(UINT64_C(1) << i % 64);
@@ -209,10 +213,12 @@ static uint64_t low_bits(size_t count)
 }
 
 /* Takes records, hashed where the record is the key: 0 where there is no whole one. */
-static size_t take_records(const struct cutter_rules *rules, struct cutter_bytes *bytes,
+static size_t take_records(const struct cutter *cutter, struct cutter_bytes *bytes,
 			   struct records_batch *batch)
 {
-	struct scan scan = { bytes->searched, bytes->end, rules->terminator, rules->seed };
+	const struct cutter_rules *rules = cutter->rules;
+	struct scan scan = { bytes->searched, bytes->end, rules->terminator, rules->seed,
+			     cutter->touch };
 	size_t count;
 
 	batch->starts[0] = bytes->begin;
@@ -239,7 +245,7 @@ bool cutter_next(struct cutter *cutter, struct cutter_bytes *bytes, struct recor
 {
 	const struct cutter_rules *rules = cutter->rules;
 
-	batch->count = take_records(rules, bytes, batch);
+	batch->count = take_records(cutter, bytes, batch);
 	if (batch->count == 0)
 		return true;
 	cutter->tally.records += batch->count;

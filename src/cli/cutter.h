@@ -37,8 +37,9 @@ struct cutter_bytes {
 
 struct cutter {
 	const struct cutter_rules *rules;
-	const char *name; /* of the input, for messages */
-	uint8_t *scratch; /* keys that had to be copied */
+	const char *name;          /* of the input, for messages */
+	const struct touch *touch; /* asked for once a key is hashed */
+	uint8_t *scratch;          /* keys that had to be copied */
 	size_t scratch_size;
 	struct records_tally tally; /* but for bytes and inputs */
 };

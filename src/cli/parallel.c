@@ -184,7 +184,8 @@ static void *run_hand(void *argument)
 {
 	struct hand *hand = argument;
 	struct crew *crew = hand->crew;
-	struct cutter cutter = { .rules = records_rules(crew->records) };
+	struct cutter cutter = { .rules = records_rules(crew->records),
+				 .touch = &hand->worker->touch };
 
 	pthread_mutex_lock(&crew->mutex);
 	for (;;) {
@@ -223,7 +224,8 @@ static struct block *next_idle(struct crew *crew, struct cutter *cutter)
 
 static bool read_all(struct crew *crew)
 {
-	struct cutter cutter = { .rules = records_rules(crew->records) };
+	struct cutter cutter = { .rules = records_rules(crew->records),
+				 .touch = &crew->workers[0].touch };
 	enum records_outcome outcome = RECORDS_END;
 	struct block *block;
 	uint64_t number = 0;

@@ -36,6 +36,7 @@ struct parallel_worker {
 	 * one worker only. */
 	bool (*block)(void *context);
 	void *context;
+	struct touch touch; /* where its keys will be looked for; not where it is alone */
 };
 
 /* Reads to the end, or until a worker wants no more; false after a message, and where

@@ -40,6 +40,7 @@ struct records {
 	struct records_setup setup;
 	struct cutter_rules rules;
 	struct cutter cutter;
+	struct touch no_touch; /* all 0 */
 
 	/* Inputs. */
 	FILE *list; /* --files0-from */
@@ -123,6 +124,7 @@ struct records *records_open(const struct records_setup *setup)
 	r->fd = -1;
 	cutter_rules_make(&r->rules, setup);
 	r->cutter.rules = &r->rules;
+	r->cutter.touch = setup->touch != NULL ? setup->touch : &r->no_touch;
 	r->last_tick = r->last_flush = system_clock();
 	reset_buffer(r);
 	progress_begin(&r->progress, options->progress);

@@ -17,6 +17,7 @@
 #include "field.h"
 #include "option.h"
 #include "sketch.h"
+#include "touch.h"
 
 /* ------------------------------------------------------------------ options */
 
@@ -83,6 +84,9 @@ struct records_setup {
 	bool (*tick)(void *context);
 	uint64_t interval;
 	void *context;
+	/* What is asked for as soon as a key is hashed; may change between batches.  NULL:
+	 * nothing. */
+	const struct touch *touch;
 };
 
 struct records;

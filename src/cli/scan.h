@@ -8,6 +8,7 @@
 
 #include "field.h"
 #include "sketch.h"
+#include "touch.h"
 
 /* Bytes behind the data that the scanner may read, never use. */
 #define SCAN_PADDING 64
@@ -16,7 +17,8 @@ struct scan {
 	const uint8_t *from; /* where to look on; advanced by the scan */
 	const uint8_t *end;  /* of the data */
 	uint8_t terminator;
-	uint32_t seed; /* of the hash */
+	uint32_t seed;             /* of the hash */
+	const struct touch *touch; /* what to ask for once a key is hashed */
 };
 
 /* One field of every record as its key. */
@@ -26,6 +28,7 @@ struct scan_field {
 	bool crlf;       /* a CR at the record's end belongs to no field */
 	bool quoted;
 	uint32_t seed; /* of the hash */
+	const struct touch *touch;
 };
 
 struct scan_machine {

@@ -29,9 +29,11 @@ SCAN(walk)(struct scan *scan, size_t limit, const uint8_t **starts, struct sketc
 
 			/* Here the record is in the nearest cache: a second pass over
 			 * the batch would cost more than the hash of a short key. */
-			if (hashes != NULL)
+			if (hashes != NULL) {
 				hashes[found] =
 					murmur3_padded(start, (size_t)(stop - start), scan->seed);
+				touch_key(scan->touch, hashes[found]);
+			}
 			start = stop + 1;
 			starts[++found] = start;
 			if (found == limit) {
@@ -258,6 +260,7 @@ static inline __attribute__((always_inline)) SCAN_TARGET uint64_t SCAN(keys_of)(
 			continue;
 		found |= UINT64_C(1) << i;
 		hashes[i] = murmur3_padded(keys[i], lengths[i], wanted->seed);
+		touch_key(wanted->touch, hashes[i]);
 	}
 	return found;
 }

@@ -115,11 +115,19 @@ struct run {
 	struct sketch_save *save; /* --output */
 	int fd;                   /* where the filter goes, but for a state */
 	struct records *records;
+	struct touch touch;
 };
 
-/* Adds the keys of a batch to a filter. */
-static enum parallel_step add_batch(void *filter, struct records_batch *batch)
+/* What one thread fills. */
+struct adder {
+	struct sketch_bloom *filter;
+	struct touch *touch; /* follows a filter that grows */
+};
+
+static enum parallel_step add_batch(void *context, struct records_batch *batch)
 {
+	const struct adder *adder = context;
+	struct sketch_bloom *filter = adder->filter;
 	uint64_t found[RECORDS_BATCH / 64];
 	struct sketch_error error;
 	size_t kept = 0;
@@ -132,8 +140,10 @@ static enum parallel_step add_batch(void *filter, struct records_batch *batch)
 		sketch_bloom_add(filter, batch->hashes, kept);
 		return PARALLEL_ON;
 	}
-	if (sketch_bloom_insert(filter, batch->hashes, kept, found, &error) == SKETCH_OK)
+	if (sketch_bloom_insert(filter, batch->hashes, kept, found, &error) == SKETCH_OK) {
+		touch_filter(adder->touch, filter, true);
 		return PARALLEL_ON;
+	}
 	message("the filter %s", error.text);
 	return PARALLEL_FAILED;
 }
@@ -246,6 +256,7 @@ static bool open_records(struct run *run)
 		.tick = build->state.save_every > 0 ? save_state : NULL,
 		.interval = build->state.save_every,
 		.context = run,
+		.touch = &run->touch,
 	};
 	struct stat target;
 
@@ -259,7 +270,8 @@ static bool open_records(struct run *run)
 
 /* Each thread but the first fills a filter of its own; the union of all is what one
  * thread would have made, byte for byte. */
-static bool make_workers(struct run *run, struct parallel_worker *workers, size_t count)
+static bool make_workers(struct run *run, struct adder *adders, struct parallel_worker *workers,
+			 size_t count)
 {
 	const struct sketch_bloom *filter = run->kept.filter;
 	uint64_t budget = system_memory(), all = sketch_bloom_payload(filter);
@@ -272,25 +284,25 @@ static bool make_workers(struct run *run, struct parallel_worker *workers, size_
 		return false;
 	}
 	for (size_t i = 0; i < count; i++) {
-		struct sketch_bloom *own = run->kept.filter;
-
-		if (i > 0 && sketch_bloom_new(&own, sketch_bloom_identity(filter),
+		adders[i] = (struct adder){ run->kept.filter, &run->touch };
+		if (i > 0 && sketch_bloom_new(&adders[i].filter, sketch_bloom_identity(filter),
 					      sketch_bloom_params(filter, 0), 1, budget,
 					      &error) != SKETCH_OK) {
 			message("--threads=%zu: %s", count, error.text);
 			return false;
 		}
-		workers[i] = (struct parallel_worker){ .batch = add_batch, .context = own };
+		workers[i] = (struct parallel_worker){ .batch = add_batch, .context = &adders[i] };
+		touch_filter(&workers[i].touch, adders[i].filter, true);
 	}
 	return true;
 }
 
-static bool join_filters(struct run *run, const struct parallel_worker *workers, size_t count)
+static bool join_filters(const struct adder *adders, size_t count)
 {
 	struct sketch_error error;
 
 	for (size_t i = 1; i < count; i++) {
-		if (sketch_bloom_union(run->kept.filter, workers[i].context, &error) != SKETCH_OK) {
+		if (sketch_bloom_union(adders[0].filter, adders[i].filter, &error) != SKETCH_OK) {
 			message("%s", error.text);
 			return false;
 		}
@@ -302,14 +314,17 @@ static bool stream(struct run *run)
 {
 	size_t count = (size_t)run->build->parallel.threads;
 	struct parallel_worker *workers = calloc(count, sizeof *workers);
-	bool good = workers != NULL;
+	struct adder *adders = calloc(count, sizeof *adders);
+	bool good = workers != NULL && adders != NULL;
 
 	if (!good)
 		message("out of memory");
-	good = good && make_workers(run, workers, count) &&
-	       parallel_stream(run->records, workers, count) && join_filters(run, workers, count);
-	for (size_t i = 1; workers != NULL && i < count; i++)
-		sketch_bloom_free(workers[i].context);
+	touch_filter(&run->touch, run->kept.filter, true);
+	good = good && make_workers(run, adders, workers, count) &&
+	       parallel_stream(run->records, workers, count) && join_filters(adders, count);
+	for (size_t i = 1; adders != NULL && i < count; i++)
+		sketch_bloom_free(adders[i].filter);
+	free(adders);
 	free(workers);
 	return good;
 }

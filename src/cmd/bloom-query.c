@@ -161,6 +161,7 @@ struct run {
 	struct sketch_bloom **filters;
 	struct output *out; /* in memory where others have theirs, too */
 	struct output *final;
+	struct touch touch;
 	/* How records are hashed as they are read: with the first filter's seed, and
 	 * folded where every filter folds.  A filter that wants it otherwise makes
 	 * its own hashes of the keys, which are not folded then. */
@@ -202,6 +203,7 @@ static bool open_filters(struct run *run)
 		run->fold = run->fold && folds(run->filters[i]);
 	}
 	run->seed = sketch_bloom_identity(run->filters[0])->seed;
+	touch_filter(&run->touch, run->filters[0], false);
 	system_guard_mapping(names->count == 1 ? names->items[0] : "a filter");
 	return true;
 }
@@ -354,7 +356,8 @@ static bool share_out(struct run *run, struct records *records)
 		runs[i].selected = runs[i].found = 0;
 		runs[i].out = output_open_memory();
 		good = runs[i].out != NULL;
-		workers[i] = (struct parallel_worker){ answer_batch, pass_block, &runs[i] };
+		workers[i] =
+			(struct parallel_worker){ answer_batch, pass_block, &runs[i], run->touch };
 	}
 	good = good && parallel_stream(records, workers, count);
 	for (size_t i = 0; runs != NULL && i < count; i++) {
@@ -371,7 +374,7 @@ static bool share_out(struct run *run, struct records *records)
 
 static bool stream(struct run *run, struct records *records)
 {
-	const struct parallel_worker alone = { answer_batch, NULL, run };
+	const struct parallel_worker alone = { .batch = answer_batch, .context = run };
 
 	return run->query->parallel.threads > 1 ? share_out(run, records) :
 						  parallel_stream(records, &alone, 1);
@@ -389,6 +392,7 @@ static bool ask_inputs(struct run *run, bool *trouble)
 		.keep_keys = query->filters.count > 1,
 		.idle = query->parallel.threads > 1 ? NULL : flush,
 		.context = run,
+		.touch = &run->touch,
 	};
 	struct records *records = records_open(&setup);
 	struct stat output;

@@ -164,6 +164,7 @@ struct run {
 	const struct uniq *uniq;
 	struct filter_state kept; /* its state is NULL but for --state */
 	struct records *records;
+	struct touch touch;
 	struct output *out, *held_out; /* standard output; --duplicates */
 	uint64_t passed, held;
 
@@ -297,6 +298,8 @@ static bool insert(struct run *run, const struct sketch_hash *hashes, size_t cou
 		   uint64_t found[PASS_WORDS])
 {
 	struct sketch_error error;
+
+	touch_filter(&run->touch, run->kept.filter, true);
 
 	if (in_window(run)) {
 		insert_in_window(run, hashes, count, found);
@@ -512,6 +515,7 @@ static bool open_streams(struct run *run)
 		.tick = uniq->state.save_every > 0 ? save : NULL,
 		.interval = uniq->state.save_every,
 		.context = run,
+		.touch = &run->touch,
 	};
 	struct stat out, duplicates, state;
 

@@ -16,6 +16,7 @@
 #define MOST_BYTES 700
 #define MACHINES 8
 
+static const struct touch no_touch;
 static uint64_t random_state = 1;
 
 static uint64_t next_random(void)
@@ -68,7 +69,7 @@ static void records__any_bytes_and_limit__are_those_between_terminators(void **s
 		uint8_t *copy = tight_copy(bytes, length);
 
 		for (size_t m = 0; m < count; m++) {
-			struct scan scan = { copy, copy + length, terminator, 7 };
+			struct scan scan = { copy, copy + length, terminator, 7, &no_touch };
 			const uint8_t *starts[21] = { copy };
 			struct sketch_hash hashes[20];
 			size_t found, expected = 0;
@@ -229,8 +230,11 @@ static void keys__a_batch_of_records__are_the_fields_of_each_and_their_hashes(vo
 	(void)state;
 	for (int round = 0; round < 6000; round++) {
 		struct scan_field wanted = { round % 2 == 0 ? FIELD_BLANKS : ',',
-					     1 + next_random() % 6, round % 3 == 0, round % 4 < 2,
-					     5 };
+					     1 + next_random() % 6,
+					     round % 3 == 0,
+					     round % 4 < 2,
+					     5,
+					     &no_touch };
 		size_t length = random_bytes(bytes, " \t,\n\r\"", 6), records;
 		uint8_t *copy = tight_copy(bytes, length);
 		const uint8_t *starts[65], *keys[64];
