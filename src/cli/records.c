@@ -198,7 +198,8 @@ static const char *next_name(struct records *r, enum step *step)
 	}
 	length = getdelim(&r->listed, &r->listed_room, '\0', r->list);
 	if (length < 0) {
-		if (ferror(r->list) && !(errno == EINTR && system_signal() != 0)) {
+		/* Where memory is short it is no error of the stream, nor its end. */
+		if (!feof(r->list) && !(errno == EINTR && system_signal() != 0)) {
 			message_errno(message_input_name(r->setup.options->files0_from), errno);
 			*step = STEP_FAILED;
 		}

@@ -165,6 +165,17 @@ static void clear_leftovers(const struct place *place)
 	closedir(folder);
 }
 
+/* Gives up a file that was just made: -1, with errno as it is. */
+static int drop_temporary(const struct place *place, int fd, const char *name)
+{
+	int errnum = errno;
+
+	unlinkat(place->folder, name, 0);
+	close(fd);
+	errno = errnum;
+	return -1;
+}
+
 /* A file with a random name, locked; tried again where another writer took it
  * for a left-over before it could be locked. */
 static int named_temporary(const struct place *place, mode_t mode, char name[NAME_MAX + 1])
@@ -180,9 +191,12 @@ static int named_temporary(const struct place *place, mode_t mode, char name[NAM
 			continue;
 		if (fd < 0)
 			return -1;
-		if ((flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
-		    fstat(fd, &st) == 0 && st.st_nlink == 1)
-			return fd;
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
+			if (fstat(fd, &st) != 0)
+				return drop_temporary(place, fd, name);
+			if (st.st_nlink == 1)
+				return fd;
+		}
 		close(fd);
 	}
 	errno = EEXIST;
@@ -276,6 +290,9 @@ static bool open_beside(struct sketch_save *save)
 	struct place *place = &save->place;
 
 	save->had_old = fstatat(place->folder, place->name, &save->old, AT_SYMLINK_NOFOLLOW) == 0;
+	/* One that cannot be looked at would lose its mode and owner. */
+	if (!save->had_old && errno != ENOENT)
+		return false;
 	/* Rename would replace a file that nobody may write to. */
 	if (save->had_old && faccessat(place->folder, place->name, W_OK, AT_EACCESS) != 0)
 		return false;
@@ -401,14 +418,17 @@ static enum sketch_status lock(int fd, bool wait, struct sketch_error *error)
 	return error_io(error, errno, "cannot lock it");
 }
 
-/* Whether the name still stands for the file behind the descriptor. */
-static bool still_named(const struct place *place, int fd)
+/* Whether the name still stands for the file behind the descriptor: 1, 0, or -1 where
+ * that cannot be found out. */
+static int still_named(const struct place *place, int fd)
 {
 	struct stat ours, named;
 
-	return fstat(fd, &ours) == 0 &&
-	       fstatat(place->folder, place->name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       named.st_dev == ours.st_dev && named.st_ino == ours.st_ino;
+	if (fstat(fd, &ours) != 0)
+		return -1;
+	if (fstatat(place->folder, place->name, &named, AT_SYMLINK_NOFOLLOW) != 0)
+		return errno == ENOENT ? 0 : -1;
+	return named.st_dev == ours.st_dev && named.st_ino == ours.st_ino;
 }
 
 /* Gives a temporary file the name, unless there is one of that name (EEXIST). */
@@ -460,6 +480,7 @@ static enum sketch_status claim_present(struct sketch_claim *claim, bool wait,
 	int fd = openat(place->folder, place->name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	enum sketch_status status = SKETCH_OK;
 	struct stat st;
+	int named = 0;
 
 	if (fd < 0)
 		return errno == ENOENT ? SKETCH_OK : error_io(error, errno, "");
@@ -469,11 +490,14 @@ static enum sketch_status claim_present(struct sketch_claim *claim, bool wait,
 		status = error_set(error, SKETCH_RANGE, "not a regular file");
 	else
 		status = lock(fd, wait, error);
-	if (status == SKETCH_OK && still_named(place, fd)) {
+	if (status == SKETCH_OK)
+		named = still_named(place, fd);
+	if (named < 0)
+		status = error_io(error, errno, "");
+	if (named > 0)
 		claim->fd = fd;
-		return SKETCH_OK;
-	}
-	close(fd);
+	else
+		close(fd);
 	return status;
 }
 
@@ -554,7 +578,8 @@ void sketch_claim_release(struct sketch_claim *claim)
 	if (claim == NULL)
 		return;
 	/* Whoever replaced it without a claim is not to lose his file. */
-	if (claim->made && sketch_claim_is_empty(claim) && still_named(&claim->place, claim->fd))
+	if (claim->made && sketch_claim_is_empty(claim) &&
+	    still_named(&claim->place, claim->fd) == 1)
 		unlinkat(claim->place.folder, claim->place.name, 0);
 	/* A child that was forked meanwhile has the descriptor, too. */
 	if (claim->fd >= 0) {
