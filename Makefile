@@ -15,6 +15,7 @@
 #   src/cmd/X.c   -> bin/X               the same
 #   tests/unit/test_X.c, tests/stat/test_X.c -> tests/test_X; other .c files of
 #   tests/unit are linked into each of them
+#   tests/fuzz/fuzz_X.c -> tests/fuzz_X, by driver.c; with libFuzzer: fuzz/bin/fuzz_X
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -57,7 +58,9 @@ commands := $(patsubst src/cmd/%.c,%,$(wildcard src/cmd/*.c))
 unit_tests := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 stat_tests := $(patsubst tests/stat/%.c,%,$(wildcard tests/stat/test_*.c))
 test_parts := $(patsubst %.c,%,$(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c)))
-fuzzers := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
+fuzzers := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+fuzz_parts := $(patsubst %.c,%,$(filter-out tests/fuzz/fuzz_% tests/fuzz/driver.c, \
+	$(wildcard tests/fuzz/*.c)))
 scripts := $(wildcard tests/cli/*.t)
 pages := $(wildcard man/*.[1-8])
 
@@ -102,7 +105,8 @@ quoted = '$(subst ','\'',$(strip $1))'
 # $(call rules,VARIANT,FOLDER): all rules of one variant.
 define rules
 all-$1: $2/lib/libsketch.a $(commands:%=$2/bin/%)
-tests-$1: $(unit_tests:%=$2/tests/%) $(stat_tests:%=$2/tests/%)
+tests-$1: $(unit_tests:%=$2/tests/%) $(stat_tests:%=$2/tests/%) $(fuzzers:%=$2/tests/%) \
+	build/preload.so build/damaged/refused
 
 # Rewritten only when it differs, so that changed flags rebuild and others do not.
 $2/flags: force
@@ -150,6 +154,11 @@ $2/tests/%: $2/obj/tests/stat/%.o $$(test_objects_$1)
 	@mkdir -p $$(@D)
 	$$(call link,$1) -o $$@ $$^ $$(own_ldlibs) $$(test_ldlibs) $$(LDLIBS)
 
+$2/tests/%: $2/obj/tests/fuzz/%.o $2/obj/tests/fuzz/driver.o $(fuzz_parts:%=$2/obj/%.o) \
+		$2/obj/cli.a $2/lib/libsketch.a
+	@mkdir -p $$(@D)
+	$$(call link,$1) -o $$@ $$^ $$(own_ldlibs) $$(LDLIBS)
+
 .PHONY: all-$1 tests-$1
 endef
 $(foreach v,$(variants),$(eval $(call rules,$v,$(call of,dir,$v))))
@@ -161,7 +170,8 @@ $(foreach v,$(variants),$(eval $(call rules,$v,$(call of,dir,$v))))
 define run_tests
 BIN='$(CURDIR)/$(call of,dir,$1)/bin' TOP='$(CURDIR)' TEST_VARIANT=$1 tests/run \
 	$(or $(TESTS),$(unit_tests:%=$(call of,dir,$1)/tests/%) \
-	$(stat_tests:%=$(call of,dir,$1)/tests/%) $(scripts))
+	$(stat_tests:%=$(call of,dir,$1)/tests/%) $(fuzzers:%=$(call of,dir,$1)/tests/%) \
+	$(scripts))
 endef
 
 test_includes := stdarg.h stddef.h stdint.h setjmp.h cmocka.h murmurhash.h
@@ -174,6 +184,18 @@ build/test-libraries:
 	echo 'The tests need the libraries cmocka and murmurhash, with their headers.' >&2; \
 	echo 'Debian and Ubuntu: apt-get install libcmocka-dev libmurmurhash-dev' >&2; \
 	exit 1; }
+	@touch $@
+
+# What makes calls to the system fail, between a tool and the C library.
+build/preload.so: tests/faults/preload.c build/flags
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -D_GNU_SOURCE $(warnings) $(CPPFLAGS) $(CFLAGS) -shared -fPIC $(LDFLAGS) \
+		-o $@ $< -ldl $(LDLIBS)
+
+# Seeds of the fuzzers beside the golden files; without Python they do without.
+build/damaged/refused: scripts/make-damaged scripts/sketch-format
+	@mkdir -p $(@D)
+	@! command -v python3 >/dev/null || scripts/make-damaged $(@D)
 	@touch $@
 
 # -------------------------------------------------------------------- targets
@@ -235,16 +257,29 @@ build/bench/helper: scripts/bench-helper.c build/flags
 	@mkdir -p $(@D)
 	$(call compile,default) -o $@ $< $(LDFLAGS) $(LDLIBS)
 
-fuzz: $(fuzzers:%=build/fuzz/bin/%) ## each fuzzer for FUZZ_SECONDS (needs clang)
+fuzz: tests-default $(fuzzers:%=build/fuzz/bin/%) ## each fuzzer for FUZZ_SECONDS (needs clang)
 	@for fuzzer in $(fuzzers); do \
-		mkdir -p build/fuzz/corpus/$$fuzzer && \
-		build/fuzz/bin/$$fuzzer -max_total_time=$(FUZZ_SECONDS) \
-			-artifact_prefix=build/fuzz/ build/fuzz/corpus/$$fuzzer || exit 1; \
+		mkdir -p build/fuzz/corpus/$$fuzzer build/fuzz/seeds/$$fuzzer && \
+		build/tests/$$fuzzer --seeds build/fuzz/seeds/$$fuzzer && \
+		build/fuzz/bin/$$fuzzer -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
+			-max_len=20000 -verbosity=0 -print_final_stats=1 \
+			-artifact_prefix=build/fuzz/$$fuzzer- \
+			build/fuzz/corpus/$$fuzzer build/fuzz/seeds/$$fuzzer || exit 1; \
 	done
 
-build/fuzz/bin/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/obj/cli.a build/fuzz/lib/libsketch.a
+build/fuzz/bin/%: build/fuzz/obj/tests/fuzz/%.o $(fuzz_parts:%=build/fuzz/obj/%.o) \
+		build/fuzz/obj/cli.a build/fuzz/lib/libsketch.a
 	@mkdir -p $(@D)
 	$(call link,fuzz) -fsanitize=fuzzer -o $@ $^ $(own_ldlibs) $(LDLIBS)
+
+# $(call long,SCRIPT): the long version of one script of tests.
+define long
+@LONG=1 TEST_TIMEOUT=$(or $(TEST_TIMEOUT),86400) BIN='$(CURDIR)/build/bin' TOP='$(CURDIR)' \
+	tests/run $1
+endef
+
+faults: all-default tests-default ## each system call of each tool fails once (an hour)
+	$(call long,tests/cli/faults.t)
 
 # $(call in_section,N): the pages of one section.
 in_section = $(filter %.$1,$(pages))
@@ -274,6 +309,6 @@ uninstall: ## remove what install put there
 clean: ## remove everything built
 	rm -rf build
 
-.PHONY: all asan bench check check-clang check-long check-portable clean coverage force \
-	format fuzz golden help install lint samples tsan ubsan uninstall valgrind
+.PHONY: all asan bench check check-clang check-long check-portable clean coverage faults \
+	force format fuzz golden help install lint samples tsan ubsan uninstall valgrind
 force:
