@@ -281,6 +281,9 @@ endef
 faults: all-default tests-default ## each system call of each tool fails once (an hour)
 	$(call long,tests/cli/faults.t)
 
+differential: all-default ## ROUNDS of random records and options, from FIRST on (an hour)
+	$(call long,tests/cli/differential.t)
+
 # $(call in_section,N): the pages of one section.
 in_section = $(filter %.$1,$(pages))
 sections := $(sort $(patsubst .%,%,$(suffix $(pages))))
@@ -309,6 +312,6 @@ uninstall: ## remove what install put there
 clean: ## remove everything built
 	rm -rf build
 
-.PHONY: all asan bench check check-clang check-long check-portable clean coverage faults \
+.PHONY: all asan bench check check-clang check-long check-portable clean coverage differential faults \
 	force format fuzz golden help install lint samples tsan ubsan uninstall valgrind
 force:

@@ -179,8 +179,9 @@ def long_records():
     check(result.out == records[2] + b"\n", "the 30000th field", len(result.out), result.err)
 
 
-model(300 if LONG else 60)
-model(300 if LONG else 60, quoted=True)
-others(60 if LONG else 12)
-long_records()
-done()
+if __name__ == "__main__":
+    model(300 if LONG else 60)
+    model(300 if LONG else 60, quoted=True)
+    others(60 if LONG else 12)
+    long_records()
+    done()
