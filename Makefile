@@ -284,6 +284,15 @@ faults: all-default tests-default ## each system call of each tool fails once (a
 differential: all-default ## ROUNDS of random records and options, from FIRST on (an hour)
 	$(call long,tests/cli/differential.t)
 
+kill: all-default ## kill -9 at a thousand moments of each save (ten minutes)
+	$(call long,tests/cli/kill.t)
+
+stress: all-default ## 50 processes on one file, for STRESS_SECONDS (a minute)
+	$(call long,tests/cli/stress.t)
+
+damage: tests-default ## 100 000 random damages to files of each kind (a minute)
+	@TOP='$(CURDIR)' build/tests/fuzz_damage --runs 100000
+
 # $(call in_section,N): the pages of one section.
 in_section = $(filter %.$1,$(pages))
 sections := $(sort $(patsubst .%,%,$(suffix $(pages))))
@@ -312,6 +321,6 @@ uninstall: ## remove what install put there
 clean: ## remove everything built
 	rm -rf build
 
-.PHONY: all asan bench check check-clang check-long check-portable clean coverage differential faults \
-	force format fuzz golden help install lint samples tsan ubsan uninstall valgrind
+.PHONY: all asan bench check check-clang check-long check-portable clean coverage damage differential \
+	faults force format fuzz golden help install kill lint samples stress tsan ubsan uninstall valgrind
 force:

@@ -137,6 +137,4 @@ else
 	skip "calls that fail" "no strace"
 fi
 
-checks kill.py
-
 done_testing

@@ -81,4 +81,25 @@ def holds_both(now):
 
 killed("bloom-build --append", old, ["bloom-build", "--append"], holds_both, rounds)
 
+# The others share the code that saves, but not what they do before and after it.
+few = 1000 if LONG else 50
+killed("bloom-uniq --state", old, ["bloom-uniq", "--state"], holds_both, few)
+run(["cms-count", "--size", "8MB", "--plain", "-o", "counts"], b"old\n")
+
+
+def counts_both(now):
+    with open("now", "wb") as file:
+        file.write(now)
+    out = run(["cms-count", "--query", "now", "-e", "old", "-e", "new"]).out
+    # What was done in earlier rounds may have been saved before the kill.
+    return out.startswith(b"1\told\n") and int(out.splitlines()[1].split(b"\t")[0]) >= 1
+
+
+killed("cms-count --append", content("counts"), ["cms-count", "--append"], counts_both, few)
+run(["cms-top", "--size", "8MB", "-o", "top"], b"old\n")
+killed("cms-top --append", content("top"), ["cms-top", "--append"], counts_both, few)
+with open("fresh", "wb") as file:
+    file.write(run(["bloom-build", "-n", "2000000", "-p", "0.001", "-s", "1"], b"new\n").out)
+killed("sketch-merge -o", old, ["sketch-merge", "fresh", "old", "-o"], holds_both, few)
+
 done()
