@@ -37,6 +37,7 @@ CLANG ?= clang
 CLANG_FORMAT ?= clang-format
 VALGRIND ?= valgrind
 FUZZ_SECONDS ?= 30
+LOAD_SCALE ?= 1
 
 # ----------------------------------------------------------- the build's part
 
@@ -293,6 +294,9 @@ stress: all-default ## 50 processes on one file, for STRESS_SECONDS (a minute)
 damage: tests-default ## 100 000 random damages to files of each kind (a minute)
 	@TOP='$(CURDIR)' build/tests/fuzz_damage --runs 100000
 
+load: all-default build/bench/helper ## the largest jobs, at LOAD_SCALE (hours; 0.01: seconds)
+	@BIN='$(CURDIR)/build/bin' HELPER='$(CURDIR)/build/bench/helper' scripts/load $(LOAD_SCALE)
+
 # $(call in_section,N): the pages of one section.
 in_section = $(filter %.$1,$(pages))
 sections := $(sort $(patsubst .%,%,$(suffix $(pages))))
@@ -321,6 +325,7 @@ uninstall: ## remove what install put there
 clean: ## remove everything built
 	rm -rf build
 
-.PHONY: all asan bench check check-clang check-long check-portable clean coverage damage differential \
-	faults force format fuzz golden help install kill lint samples stress tsan ubsan uninstall valgrind
+.PHONY: all asan bench check check-clang check-long check-portable clean coverage damage \
+	differential faults force format fuzz golden help install kill lint load samples stress \
+	tsan ubsan uninstall valgrind
 force:

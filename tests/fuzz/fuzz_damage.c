@@ -115,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 static void hand_place(uint8_t number, enum way way, size_t place, fuzz_sink *sink, void *context)
 {
 	uint8_t input[6] = { number,
-			     way,
+			     (uint8_t)way,
 			     (uint8_t)(place >> 24),
 			     (uint8_t)(place >> 16),
 			     (uint8_t)(place >> 8),
