@@ -12,10 +12,10 @@
 /* Some keys are longer than what is stored of them, and begin alike. */
 #define KEYS 48
 #define LONG_KEYS 6
-#define MOST_STEPS 4000
+#define MOST_STEPS 100
 #define MOST_BATCH 200
 
-const unsigned long fuzz_short = 500;
+const unsigned long fuzz_short = 1500;
 
 struct model {
 	struct sketch_counts *counts;
@@ -29,23 +29,29 @@ struct play {
 	struct sketch_identity identity;
 	struct sketch_counts_params params;
 	struct model models[2];
+	struct sketch_key keys[KEYS];
+	uint8_t rooms[KEYS][8];
 };
 
 static uint8_t long_key[SKETCH_MAX_KEY + LONG_KEYS];
 
-static struct sketch_key key_number(const struct play *play, size_t number, uint8_t room[8])
+static void make_keys(struct play *play)
 {
-	struct sketch_key key = { room, 0, { 0, 0 }, 0 };
+	memset(long_key, 'k', sizeof long_key);
+	for (size_t i = 0; i < KEYS; i++) {
+		struct sketch_key *key = &play->keys[i];
 
-	if (number >= KEYS - LONG_KEYS) {
-		key.data = long_key;
-		key.length = SKETCH_MAX_KEY - 2 + (number - (KEYS - LONG_KEYS));
-	} else {
-		for (size_t left = number; left > 0; left /= 3)
-			room[key.length++] = (uint8_t)("a\0\xff"[left % 3]);
+		if (i >= KEYS - LONG_KEYS) {
+			key->data = long_key;
+			key->length = SKETCH_MAX_KEY - 2 + (i - (KEYS - LONG_KEYS));
+		} else {
+			key->data = play->rooms[i];
+			for (size_t left = i; left > 0; left /= 3)
+				play->rooms[i][key->length++] = (uint8_t)("a\0\xff"[left % 3]);
+		}
+		/* Long ones take long; so once is enough. */
+		key->hash = sketch_murmur3_x64_128(key->data, key->length, play->identity.seed);
 	}
-	key.hash = sketch_murmur3_x64_128(key.data, key.length, play->identity.seed);
-	return key;
 }
 
 static uint64_t weight_of(struct fuzz_bytes *bytes)
@@ -76,9 +82,7 @@ static bool has_only(const struct model *model, const struct sketch_counts_param
 static void check_key(const struct play *play, const struct model *model, size_t number,
 		      const struct sketch_counts_state *state)
 {
-	uint8_t room[8];
-	struct sketch_key key = key_number(play, number, room);
-	struct sketch_bounds bounds = sketch_counts_query(model->counts, &key);
+	struct sketch_bounds bounds = sketch_counts_query(model->counts, &play->keys[number]);
 	uint64_t truth = model->truth[number];
 
 	fuzz_require(bounds.high >= truth, "key %zu counts %llu, and is said to count %llu", number,
@@ -112,10 +116,8 @@ static void check_heavy(const struct play *play, const struct model *model,
 	for (size_t i = 1; i < count; i++)
 		fuzz_require(heavy[i - 1].bounds.high >= heavy[i].bounds.high, "place %zu", i);
 	for (size_t i = 0; i < KEYS && play->params.tracked > 0; i++) {
-		uint8_t room[8];
-		struct sketch_key key = key_number(play, i, room);
-
-		fuzz_require(model->truth[i] <= state->floor || is_among(heavy, count, &key),
+		fuzz_require(model->truth[i] <= state->floor ||
+				     is_among(heavy, count, &play->keys[i]),
 			     "key %zu counts %llu, the floor is %llu, and it is not there", i,
 			     (unsigned long long)model->truth[i], (unsigned long long)state->floor);
 	}
@@ -148,7 +150,6 @@ static void begin(const struct play *play, struct model *model)
 /* Counts some keys at once; what would exceed 2^64 ends it at that key. */
 static void count_some(struct play *play, struct model *model)
 {
-	static uint8_t rooms[MOST_BATCH][8];
 	struct sketch_key keys[MOST_BATCH];
 	size_t numbers[MOST_BATCH], count = fuzz_below(&play->bytes, MOST_BATCH) + 1, done;
 	uint64_t estimates[MOST_BATCH];
@@ -157,7 +158,7 @@ static void count_some(struct play *play, struct model *model)
 
 	for (size_t i = 0; i < count; i++) {
 		numbers[i] = fuzz_byte(&play->bytes) % KEYS;
-		keys[i] = key_number(play, numbers[i], rooms[i]);
+		keys[i] = play->keys[numbers[i]];
 		keys[i].weight = weight_of(&play->bytes);
 	}
 	status = sketch_counts_add(model->counts, keys, count, estimates, &done, &error);
@@ -216,13 +217,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct play play = { .bytes = { data, data + size } };
 	uint8_t seed = fuzz_byte(&play.bytes);
 
-	memset(long_key, 'k', sizeof long_key);
 	play.identity = (struct sketch_identity){ SKETCH_FAMILY_MURMUR3, 0, seed, SKETCH_SINGLE };
 	play.params.d = (uint32_t)fuzz_below(&play.bytes, 5) + 1;
 	play.params.w = fuzz_below(&play.bytes, 256) % 40 + 1;
 	play.params.update = seed % 4 == 0 ? SKETCH_PLAIN : SKETCH_CONSERVATIVE;
 	if (play.params.update == SKETCH_CONSERVATIVE)
 		play.params.tracked = fuzz_below(&play.bytes, 256) % (KEYS + 2);
+	make_keys(&play);
 	begin(&play, &play.models[0]);
 	begin(&play, &play.models[1]);
 	for (int step = 0; step < MOST_STEPS && play.bytes.at < play.bytes.end; step++) {

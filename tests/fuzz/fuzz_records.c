@@ -405,8 +405,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	records = records_open(&setup);
 	fuzz_require(records != NULL, "no memory");
 	pieces = options.pieces;
-	if (pieces > 0 && text.size / pieces > MOST_READS)
-		pieces = (unsigned)(text.size / MOST_READS);
+	while (pieces > 0 && text.size / pieces > MOST_READS)
+		pieces *= 2;
 	/* That a weight is bad would be told each time. */
 	fuzz_hush(options.weight_field > 0);
 	check_all(&options, records, &place);
@@ -441,9 +441,29 @@ void fuzz_seeds(fuzz_sink *sink, void *context)
 		"\xf4 \xf4\t a \xf4\n",
 		"q\xffr\xff\n\xff\xff\n",
 	};
+	/* Swelling, whole as one file, in reads of 16 to 2^15 bytes: records longer than what
+	 * the reader moves, whose ends lie where reads begin and end. */
+	static const char *const long_ones[] = { "\xfdq\xfcq\n\xfcq\xf9q\n", "\xfeq\n\xf9z",
+						 "\xfcq\xfbq\xf4\n\xfcq", "a b\xfd \xfd \xfd c\n",
+						 "\xfc,\xfb,q\xfa,\n\xfeq\n\n" };
 	uint8_t input[400];
 	uint64_t dice = 7;
 
+	for (uint8_t size = 32; size < 128; size = (uint8_t)(size + 8)) {
+		for (size_t i = 0; i < sizeof long_ones / sizeof *long_ones; i++) {
+			size_t length = strlen(long_ones[i]);
+			const uint8_t options[8] = { (uint8_t)(64 | (size & 8) << 1), 1, 1, 0,
+						     (uint8_t)(128 + size) };
+
+			memcpy(input, options, sizeof options);
+			memcpy(input + 8, long_ones[i], length);
+			sink(context, input, 8 + length);
+		}
+		/* 64 KiB and one read: here the buffer grows, just before the terminator. */
+		memcpy(input + 8, "\xfeq\xf0q\nlast", 9);
+		input[10] = (uint8_t)(0xf0 + (size / 8 - 2) % 16);
+		sink(context, input, 8 + 9);
+	}
 	for (int round = 0; round < 12; round++) {
 		for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 			size_t length = strlen(texts[i]);

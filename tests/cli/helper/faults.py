@@ -251,6 +251,7 @@ def each_call(job, judge, chosen):
             keep = "keep" in way
             if keep and number == errno.EINTR:
                 continue  # a signal comes once in a while, not instead of every call
+            restore(judge.names)
             for call in calls():
                 faults = dict(way, **{"class": class_, "call": call, "error": number})
                 result, struck = attempt(job, **faults)
