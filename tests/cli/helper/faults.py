@@ -199,7 +199,7 @@ class Judge:
             if not mute and not said or any(not line.startswith(tool.encode() + b": ")
                                             for line in said):
                 yield "status 2, without a message"
-            if len(said) > 1:
+            if len(said) > 1 and not kept:
                 yield "status 2, with several messages"
             # What only reads goes on with the other inputs, so lines may be missing.
             left = iter(self.right.out.splitlines(True))
@@ -269,6 +269,25 @@ def each_call(job, judge, chosen):
     return tried, wrong
 
 
+def limited(job, judge):
+    """The limits that a system knows: of descriptors, of address space, of the size of
+    files.  Below some of them the tool cannot even be started."""
+    wrong, tried = [], 0
+    limits = [["--nofile=%d" % n] for n in range(3, 12)]
+    limits += [["--as=%d" % (n << 14)] for n in range(150, 500, 2 if LONG else 29)]
+    limits += [["--fsize=%d" % n] for n in (0, 1, 127, 128, 1000, 1700, 4096)]
+    for limit in limits:
+        result = run(["env", "--ignore-signal=XFSZ", "prlimit", *limit, *job.arguments],
+                     stdin_of(job), timeout=20, cwd="work")
+        loader = result.status in (125, 126, 127) or b"error while loading" in result.err
+        if not loader:
+            tried += 1
+            for fault in judge.faults(result, None, False, True):
+                wrong += ["%s: %s: %s" % (job.name, *limit, fault), "    %s" % result]
+        restore(judge.names)
+    return tried, wrong
+
+
 def storm(job, judge, apart):
     wrong = []
     for _ in range(20 if LONG else 2):
@@ -289,7 +308,7 @@ restore()
 chosen_jobs = [job for job in JOBS if not sys.argv[2:] or job.name in sys.argv[2:]]
 wrong_of = {class_: [] for class_, _ in FAULTS}
 tried_of = dict.fromkeys(wrong_of, 0)
-interrupted = []
+interrupted, cramped, cramped_count = [], [], 0
 for position, one in enumerate(chosen_jobs):
     judge_of_one = Judge(one)
     restore(judge_of_one.names)
@@ -301,6 +320,10 @@ for position, one in enumerate(chosen_jobs):
         count, found = each_call(one, judge_of_one, [(name_of_class, error_number)])
         tried_of[name_of_class] += count
         wrong_of[name_of_class] += found
+    if LONG or position % 3 == 0:
+        count, found = limited(one, judge_of_one)
+        cramped_count += count
+        cramped += found
     interrupted += storm(one, judge_of_one, 300)
     interrupted += storm(one, judge_of_one, 1000)
 for name_of_class, found in wrong_of.items():
@@ -310,5 +333,6 @@ for name_of_class, found in wrong_of.items():
     if found and LONG:
         with open("/dev/stderr", "w", encoding="utf-8") as all_of_them:
             all_of_them.write("".join("# %s\n" % line for line in found))
+check_none(cramped, "%d runs with few descriptors, little memory, small files" % cramped_count)
 check_none(interrupted, "signals that only interrupt, every 0.3 and 1 ms")
 done()
