@@ -10,7 +10,8 @@
 
 /* Digits kept of a number.  Where more than these matter, the number has more than
  * 20 places before the point or more than 43 after it: it is too large for 64 bits,
- * or a fraction of a bit in every unit there is (a TiB has 2^43 bits). */
+ * or a fraction of a bit in every unit there is (a TiB has 2^43 bits).  Of durations,
+ * which are rounded down, the digits behind these can be worth a nanosecond. */
 #define DIGITS 64
 #define DIGITS_OF_UNIT 24
 #define EXPONENT_LIMIT 1000000000

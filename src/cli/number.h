@@ -34,8 +34,8 @@ bool number_probability(const char *word, double *value, struct number_error *er
 bool number_bits(const char *word, uint64_t maximum, uint64_t *value, struct number_error *error);
 
 /* A duration in nanoseconds, above 0: 90s 15min 24h 7d, 500ms; fractions
- * allowed (1.5h) and rounded down to the nanosecond; no unit is refused with a
- * hint, as is m.  At most 100 years (36525d). */
+ * allowed (1.5h) and rounded down to the nanosecond, after their first 64 digits; no unit
+ * is refused with a hint, as is m.  At most 100 years (36525d). */
 bool number_duration(const char *word, uint64_t *value, struct number_error *error);
 
 /* One byte: itself, or \t \n \r \0 \\ , for --delimiter. */

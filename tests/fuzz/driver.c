@@ -77,35 +77,40 @@ static void leave_finding(int number)
 	raise(number);
 }
 
+static struct input copy_of(const void *data, size_t size)
+{
+	struct input copy = { malloc(size > 0 ? size : 1), size };
+
+	if (copy.data == NULL)
+		exit(2);
+	memcpy(copy.data, data, size);
+	return copy;
+}
+
 static void run_one(const uint8_t *data, size_t size)
 {
 	/* In memory of its own, so that a sanitizer sees where it ends. */
-	uint8_t *copy = malloc(size > 0 ? size : 1);
+	struct input copy = copy_of(data, size);
 	uint64_t begun = now(CLOCK_THREAD_CPUTIME_ID), took;
 
-	if (copy == NULL)
-		exit(2);
-	memcpy(copy, data, size);
-	the_run.current = (struct input){ copy, size };
-	LLVMFuzzerTestOneInput(copy, size);
+	the_run.current = copy;
+	LLVMFuzzerTestOneInput(copy.data, size);
 	took = now(CLOCK_THREAD_CPUTIME_ID) - begun;
 	if (took > the_run.slowest)
 		the_run.slowest = took;
 	fuzz_require(SLOWED || took < SECOND, "it took %" PRIu64 " ns", took);
-	free(copy);
+	free(copy.data);
 }
 
 static void keep_seed(void *context, const void *data, size_t size)
 {
 	struct run *run = context;
 	struct input *seeds = realloc(run->seeds, (run->count + 1) * sizeof *seeds);
-	uint8_t *copy = malloc(size > 0 ? size : 1);
 
-	if (seeds == NULL || copy == NULL)
+	if (seeds == NULL)
 		exit(2);
-	memcpy(copy, data, size);
 	run->seeds = seeds;
-	seeds[run->count++] = (struct input){ copy, size };
+	seeds[run->count++] = copy_of(data, size);
 }
 
 /* ------------------------------------------------------------------ mutations */

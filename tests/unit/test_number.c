@@ -435,6 +435,22 @@ static void duration__every_unit__in_nanoseconds(void **state)
 	assert_duration("0.3333333333333h", UINT64_C(1199999999999));
 }
 
+/* A day is 86400 s, so 0.9222..., for ever, of one is 79680 s: 64 digits of it are less. */
+static void duration__more_digits_than_are_kept__a_nanosecond_less_at_most(void **state)
+{
+	const uint64_t exact = (UINT64_C(222) * 86400 + 79680) * 1000000000;
+
+	(void)state;
+	/* 64 digits; ten more, which alone would make it enough; and the 64th does. */
+	assert_duration("222.9222222222222222222222222222222222222222222222222222222222222d",
+			exact - 1);
+	assert_duration("222.9222222222222222222222222222222222222222222222222222222222222"
+			"3222222222d",
+			exact - 1);
+	assert_duration("222.9222222222222222222222222222222222222222222222222222222222223d",
+			exact);
+}
+
 static void duration__faulty_words__refused_whole(void **state)
 {
 	static const char *const words[] = {
@@ -621,6 +637,7 @@ int main(void)
 		cmocka_unit_test(bits__suffix_without_bits_or_bytes__hinted),
 		cmocka_unit_test(bits__above_the_maximum__refused),
 		cmocka_unit_test(duration__every_unit__in_nanoseconds),
+		cmocka_unit_test(duration__more_digits_than_are_kept__a_nanosecond_less_at_most),
 		cmocka_unit_test(duration__faulty_words__refused_whole),
 		cmocka_unit_test(duration__no_unit_or_m__hinted),
 		cmocka_unit_test(byte__itself_or_an_escape__accepted),
