@@ -352,7 +352,7 @@ static bool share_out(struct run *run)
 	bool good = workers != NULL, read = false;
 
 	for (size_t i = 0; good && i < count; i++) {
-		struct sketch_counts *own = counts;
+		struct sketch_counts *own = i == 0 ? counts : NULL;
 
 		good = i == 0 || sketch_counts_new(&own, sketch_counts_identity(counts),
 						   sketch_counts_params(counts),

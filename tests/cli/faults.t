@@ -62,6 +62,15 @@ for call in $(seq 1 10); do
 done
 report "files that cannot be looked at: an end, and no left-overs" "" "${wrong[@]}"
 
+# ---- found once: a sketch that could not be had was freed as if it were the first
+wrong=()
+for call in $(seq 1 40); do
+	failing alloc "$call" 12 cms-count -j 3 --plain -o c a b
+	[ -e .tap/hit ] || break
+	[ "$status" -le 2 ] || wrong+=("call $call: status $status: $(cat "$ERR")")
+done
+report "threads without memory end as all do" "" "${wrong[@]}"
+
 # ---- no locks
 for error in 37 95; do # ENOLCK, EOPNOTSUPP
 	cp whole f

@@ -5,7 +5,7 @@
  * the environment:
  *
  *   FAULT_CLASS   which calls count: "alloc", "open", "read", "write", "name", "sync",
- *                 "stat", "close", "lock", "misc"; several after commas
+ *                 "stat", "close", "lock", "thread", "misc"; several after commas
  *   FAULT_CALL    the number, from 1, of the one that fails
  *   FAULT_ERROR   its errno, as a number; 0: a read or write is cut short instead
  *   FAULT_KEEP    set: those after it fail, too
@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -38,7 +39,8 @@
 
 static bool active, keep, named, stricken;
 static const char *classes, *journal;
-static long wanted, seen;
+static long wanted;
+static _Atomic long seen;
 static int failure;
 
 /* ---------------------------------------------------------------- the choice */
@@ -67,10 +69,12 @@ static void tell(const char *name, int fd)
 /* Whether this call is to fail; errno is set then. */
 static bool strikes(const char *class, const char *name, int fd)
 {
+	long number;
+
 	if (!active || !listed(class))
 		return false;
-	seen++;
-	if (keep ? seen < wanted : seen != wanted)
+	number = ++seen;
+	if (keep ? number < wanted : number != wanted)
 		return false;
 	if (!stricken && journal != NULL) {
 		active = false;
@@ -290,6 +294,11 @@ int close(int fd)
 		errno = failure;
 	return strike ? -1 : result;
 }
+
+/* The error is what it returns. */
+CALL("thread", failure, -1, int, pthread_create,
+     (pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument),
+     (thread, attributes, run, argument))
 
 CALL("lock", -1, fd, int, flock, (int fd, int operation), (fd, operation))
 

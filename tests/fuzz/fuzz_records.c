@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cutter.h"
 #include "field.h"
 #include "fuzz.h"
 #include "records.h"
@@ -26,6 +27,7 @@ struct options {
 	uint64_t weight_field;
 	uint32_t seed;
 	bool fold, keep, piped, swells;
+	bool blocks;     /* as several threads read: whole blocks, cut elsewhere */
 	unsigned pieces; /* 0: whole; else the most that a read brings */
 	size_t cut;
 };
@@ -273,19 +275,45 @@ static bool has_bad_weight(const struct options *options, struct place *place, u
 	return false;
 }
 
+/* The next batch, straight from the reader or out of a block. */
+static enum records_outcome next_batch(const struct options *options, struct records *records,
+				       struct cutter *cutter, struct cutter_bytes *block,
+				       struct records_batch *batch)
+{
+	if (!options->blocks)
+		return records_next(records, batch);
+	for (;;) {
+		enum records_outcome outcome;
+
+		fuzz_require(block->base == NULL || cutter_next(cutter, block, batch), "no memory");
+		if (block->base != NULL && batch->count > 0)
+			return RECORDS_BATCH_READY;
+		fuzz_require(block->begin == block->end, "a block holds half a record");
+		outcome = records_next_block(records, block);
+		if (outcome != RECORDS_BATCH_READY)
+			return outcome;
+	}
+}
+
 static void check_all(const struct options *options, struct records *records, struct place *place)
 {
 	static struct records_batch batch;
 	const struct records_tally *tally = records_tally(records);
 	uint8_t *room = malloc(place->texts[0].size + place->texts[1].size + 1);
+	struct cutter cutter = { .rules = records_rules(records), .name = "a block" };
+	struct cutter_bytes block = { 0 };
 	enum records_outcome outcome;
 
-	while ((outcome = records_next(records, &batch)) == RECORDS_BATCH_READY) {
+	while ((outcome = next_batch(options, records, &cutter, &block, &batch)) ==
+	       RECORDS_BATCH_READY) {
 		fuzz_require(batch.count >= 1 && batch.count <= RECORDS_BATCH, "%zu records",
 			     batch.count);
 		for (size_t i = 0; i < batch.count; i++)
 			check_record(options, place, &batch, i, room);
 	}
+	records_add_tally(records, &cutter.tally);
+	cutter_end(&cutter);
+	records_free_block(&block);
 	if (outcome == RECORDS_FAILED) {
 		fuzz_require(options->weight_field > 0 && has_bad_weight(options, place, room),
 			     "it failed after record %llu", (unsigned long long)place->records);
@@ -335,6 +363,7 @@ static struct options read_options(struct fuzz_bytes *bytes)
 	if (more >= 192)
 		options.weight_field = more / 16 % 4 + 1u;
 	options.seed = fuzz_byte(bytes);
+	options.blocks = options.seed % 2 == 1 && options.weight_field == 0;
 	/* Most often whole, else 1 byte and more. */
 	options.pieces = fuzz_byte(bytes);
 	options.pieces = options.pieces < 128 ? 0 : 1u << (options.pieces - 128) / 8;

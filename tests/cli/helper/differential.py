@@ -152,6 +152,9 @@ class Round:
                 return [*self.names[:-1], "-"], file.read()
         return self.names, b""
 
+    def threads(self):
+        return self.rng.choice(([], ["-j", "2"], ["-j5"], ["--threads=1"]))
+
     def filter_words(self):
         rng = self.rng
         words = rng.choice((["-n", "5000"], ["-n", "300"], []))
@@ -166,7 +169,8 @@ class Round:
         known = {key for key in self.keys if key is not None}
         words = ["bloom-build", *self.filter_words(), *self.case.words()]
         operands, stdin = self.inputs()
-        self.run([*words, "-o", "all.bloom", *operands], stdin, sure=False)
+        threads = self.threads() if "-n" in words else []
+        self.run([*words, *threads, "-o", "all.bloom", *operands], stdin, sure=False)
         half = len(self.records) // 2
         first, second = (self.case.join(part) for part in (self.records[:half],
                                                            self.records[half:]))
@@ -190,10 +194,11 @@ class Round:
         words = self.case.words(fold=self.rng.random() < 0.5)
         for option, kept in ((None, True), ("-v", False)):
             want = [record for record, is_in in zip(asked, selected) if is_in == kept]
-            command = ["bloom-query", *([option] if option else []), *words, "all.bloom"]
+            command = ["bloom-query", *([option] if option else []), *words, *self.threads(),
+                       "all.bloom"]
             self.compare(command, self.run(command, data, 0 if want else 1, False),
                          self.case.join(want))
-        command = ["bloom-query", "--annotate", *words, "all.bloom"]
+        command = ["bloom-query", "--annotate", *words, *self.threads(), "all.bloom"]
         self.compare(command, self.run(command, data, (0, 1), False), self.case.join(
             b"%d\t%s" % (is_in, record) for record, is_in in zip(asked, selected)))
         command = ["bloom-query", "-c", *words, "-F", "b.bloom", "-F", "all.bloom"]
@@ -275,7 +280,8 @@ class Round:
                                         if low <= count <= high))
         size = self.rng.choice((["--width=7", "--depth=2"], ["--width=100"], []))
         plain = self.rng.choice(([], ["--plain"]))
-        command = ["cms-count", *size, *plain, *words, "-o", "counts.cms", *operands]
+        threads = self.threads() if plain else []
+        command = ["cms-count", *size, *plain, *words, *threads, "-o", "counts.cms", *operands]
         self.run(command, stdin)
         half = len(self.records) // 2
         for name, part in (("a.cms", self.records[:half]), ("b.cms", self.records[half:])):

@@ -30,7 +30,7 @@ FAULTS = [("alloc", errno.ENOMEM), ("open", errno.EMFILE), ("open", errno.EACCES
           ("name", errno.EIO), ("name", errno.ENOSPC), ("sync", errno.EIO),
           ("sync", errno.ENOSPC), ("stat", errno.EIO), ("close", errno.EIO),
           ("close", errno.EINTR), ("lock", errno.ENOLCK), ("lock", errno.EOPNOTSUPP),
-          ("misc", errno.EINTR), ("misc", errno.EINVAL)]
+          ("misc", errno.EINTR), ("misc", errno.EINVAL), ("thread", errno.EAGAIN)]
 # Those that a tool gets round, whichever call it is.
 HARMLESS = {("read", errno.EINTR), ("read", 0), ("write", errno.EINTR), ("write", 0),
             ("close", errno.EINTR)}
@@ -67,6 +67,11 @@ JOBS = [
     Job("query -v, two filters", ["bloom-query", "-v", "-F", "f", "-F", "g", "-"], MORE),
     Job("query, filter in a pipe", ["bloom-query", "-", "more"], "f"),
     Job("query -e", ["bloom-query", "-e", "key 1", "-e", "other", "f"]),
+    Job("build -j", ["bloom-build", "-j", "3", "-n", "1000", "-o", "f", "list", "more"],
+        targets=["f"]),
+    Job("query -j", ["bloom-query", "-j", "3", "-v", "f", "list", "more"]),
+    Job("query -j, a pipe", ["bloom-query", "-j", "2", "--annotate", "f"], LIST),
+    Job("count -j", ["cms-count", "-j", "2", "--plain", "-o", "new", "list"], targets=["new"]),
     Job("uniq", ["bloom-uniq", "-f", "2"], STREAM),
     Job("uniq --state", ["bloom-uniq", "--state", "f", "more"], targets=["f"]),
     Job("uniq --state, absent", ["bloom-uniq", "--state", "new", "--duplicates", "twice", "-f",
