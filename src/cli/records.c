@@ -296,22 +296,29 @@ static bool tick(struct records *r)
 	if (r->setup.tick == NULL)
 		return true;
 	now = system_clock();
-	if (now - r->last_tick < r->setup.interval)
+	if (now - r->last_tick < r->setup.interval && !system_woken())
 		return true;
 	r->last_tick = now;
 	return r->setup.tick(r->setup.context);
 }
 
-/* Waits until there is something to read, or a signal, or time for a tick.
+void records_tick_after(struct records *r, uint64_t interval)
+{
+	r->last_tick = system_clock();
+	r->setup.interval = interval;
+}
+
+/* Waits until there is something to read (*ready), or a signal, or time for a tick.
  * Signals are let through only while it waits: one that came just before would
  * else be noticed after the next byte, which may never come. */
-static bool wait_readable(struct records *r)
+static bool wait_readable(struct records *r, bool *ready)
 {
 	struct pollfd wanted = { r->fd, POLLIN, 0 };
 	struct timespec timeout, *limit = NULL;
 	sigset_t block, before;
 
-	if (poll(&wanted, 1, 0) != 0)
+	*ready = poll(&wanted, 1, 0) != 0;
+	if (*ready)
 		return true;
 	if (r->setup.idle != NULL && !r->setup.idle(r->setup.context))
 		return false;
@@ -327,9 +334,11 @@ static bool wait_readable(struct records *r)
 	sigaddset(&block, SIGINT);
 	sigaddset(&block, SIGTERM);
 	sigaddset(&block, SIGHUP);
+	sigaddset(&block, SIGWINCH);
+	sigaddset(&block, SIGCONT);
 	sigprocmask(SIG_BLOCK, &block, &before);
-	if (system_signal() == 0)
-		(void)ppoll(&wanted, 1, limit, &before);
+	if (system_signal() == 0 && !system_woken())
+		*ready = ppoll(&wanted, 1, limit, &before) > 0;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return true;
 }
@@ -389,14 +398,17 @@ static enum step refill(struct records *r)
 	if (!make_room(r))
 		return STEP_FAILED;
 	for (;;) {
+		bool ready = true;
 		ssize_t got;
 
-		if (!r->regular && !wait_readable(r))
+		if (!r->regular && !wait_readable(r, &ready))
 			return STEP_FAILED;
 		if (system_signal() != 0)
 			return STEP_END;
 		if (!r->regular && !tick(r))
 			return STEP_FAILED;
+		if (!ready)
+			continue;
 		/* A growing record is read in growing pieces, else in the usual ones. */
 		got = read(r->fd, r->buffer.end,
 			   (size_t)(r->buffer.base + r->buffer.size - r->buffer.end) -

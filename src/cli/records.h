@@ -79,8 +79,8 @@ struct records_setup {
 	/* Called before a read that would block, so that output can be flushed; false
 	 * ends the reading.  May be NULL. */
 	bool (*idle)(void *context);
-	/* Called when `interval` nanoseconds have passed since it last was, between
-	 * batches; false ends the reading.  May be NULL. */
+	/* Called when `interval` nanoseconds have passed since it last was, and where
+	 * system_woken says so, between batches; false ends the reading.  May be NULL. */
 	bool (*tick)(void *context);
 	uint64_t interval;
 	void *context;
@@ -117,6 +117,9 @@ const struct cutter_rules *records_rules(const struct records *records);
 enum records_outcome records_next_block(struct records *records, struct cutter_bytes *bytes);
 void records_free_block(struct cutter_bytes *bytes);
 void records_add_tally(struct records *records, const struct records_tally *tally);
+
+/* From now on `interval` nanoseconds are to pass until the next tick. */
+void records_tick_after(struct records *records, uint64_t interval);
 
 /* Whether an input was passed over. */
 bool records_trouble(const struct records *records);

@@ -204,6 +204,63 @@ void system_catch_signals(void)
 	}
 }
 
+static volatile sig_atomic_t woken;
+static void (*volatile leave_screen)(void);
+
+static void note_wake(int signal_number)
+{
+	(void)signal_number;
+	woken = 1;
+}
+
+static void stop(int signal_number);
+
+/* What waits for the terminal itself, an open or a write, is taken up again. */
+static void catch_softly(int signal_number, void (*handler)(int))
+{
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART }, before;
+
+	sigemptyset(&action.sa_mask);
+	if (signal_number != SIGTSTP ||
+	    (sigaction(SIGTSTP, NULL, &before) == 0 && before.sa_handler != SIG_IGN))
+		sigaction(signal_number, &action, NULL);
+}
+
+/* Leaves the screen to others, stops in the usual way, and goes on from there. */
+static void stop(int signal_number)
+{
+	int saved = errno;
+	sigset_t set;
+
+	leave_screen();
+	signal(signal_number, SIG_DFL);
+	raise(signal_number);
+	sigemptyset(&set);
+	sigaddset(&set, signal_number);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	catch_softly(signal_number, stop);
+	woken = 1;
+	errno = saved;
+}
+
+void system_catch_redraws(void (*leave)(void))
+{
+	leave_screen = leave;
+	catch_softly(SIGWINCH, note_wake);
+	catch_softly(SIGCONT, note_wake);
+	catch_softly(SIGTSTP, stop);
+}
+
+bool system_woken(void)
+{
+	return woken != 0;
+}
+
+void system_sleep(void)
+{
+	woken = 0;
+}
+
 int system_signal(void)
 {
 	return first_signal;

@@ -29,6 +29,13 @@ uint64_t system_clock(void);
 void system_catch_signals(void);
 /* The first signal that came, or 0. */
 int system_signal(void);
+/* For a tool that draws on a terminal: SIGWINCH and SIGCONT make system_woken true from
+ * now on, and before SIGTSTP stops the process `leave` is called, which must be
+ * async-signal-safe.  What was ignored stays ignored. */
+void system_catch_redraws(void (*leave)(void));
+/* Whether one of the first two has come since system_sleep. */
+bool system_woken(void);
+void system_sleep(void);
 /* Restores the default action and dies by the signal. */
 void system_die_by_signal(int signal_number) __attribute__((noreturn));
 
