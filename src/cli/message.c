@@ -19,10 +19,16 @@ static const char *program = "sketch";
 
 /* Columns of the status line that the cursor stands behind. */
 static size_t status_shown;
+static void (*volatile precede)(void);
 
 void message_begin(const char *name)
 {
 	program = name;
+}
+
+void message_precede(void (*before)(void))
+{
+	precede = before;
 }
 
 const char *message_program(void)
@@ -74,11 +80,25 @@ static size_t utf8_sequence(const uint8_t *at, size_t left)
 	return length;
 }
 
-/* Shows what stands at `at` in `unit`, sets its length, and returns how many
- * bytes were shown. */
-static size_t escape_unit(const uint8_t *at, size_t left, char unit[4], size_t *length)
+size_t message_escape_byte(uint8_t byte, char unit[4])
 {
 	static const char letters[] = { '\t', 't', '\n', 'n', '\r', 'r' };
+
+	unit[0] = '\\';
+	for (size_t i = 0; i < sizeof letters; i += 2) {
+		if (byte == (uint8_t)letters[i]) {
+			unit[1] = letters[i + 1];
+			return 2;
+		}
+	}
+	unit[1] = (char)('0' + (byte >> 6));
+	unit[2] = (char)('0' + (byte >> 3 & 7));
+	unit[3] = (char)('0' + (byte & 7));
+	return 4;
+}
+
+size_t message_escape_unit(const uint8_t *at, size_t left, char unit[4], size_t *length)
+{
 	size_t sequence = utf8_sequence(at, left);
 	bool c1_control = sequence == 2 && at[0] == 0xC2 && at[1] < 0xA0;
 
@@ -90,20 +110,9 @@ static size_t escape_unit(const uint8_t *at, size_t left, char unit[4], size_t *
 	if (at[0] >= 0x20 && at[0] < 0x7F) {
 		unit[0] = (char)at[0];
 		*length = 1;
-		return 1;
+	} else {
+		*length = message_escape_byte(at[0], unit);
 	}
-	unit[0] = '\\';
-	for (size_t i = 0; i < sizeof letters; i += 2) {
-		if (at[0] == (uint8_t)letters[i]) {
-			unit[1] = letters[i + 1];
-			*length = 2;
-			return 1;
-		}
-	}
-	unit[1] = (char)('0' + (at[0] >> 6));
-	unit[2] = (char)('0' + (at[0] >> 3 & 7));
-	unit[3] = (char)('0' + (at[0] & 7));
-	*length = 4;
 	return 1;
 }
 
@@ -117,7 +126,7 @@ char *message_escape(char *out, size_t size, const char *text, size_t length)
 	while (length > 0) {
 		char unit[4];
 		size_t unit_length;
-		size_t taken = escape_unit(at, length, unit, &unit_length);
+		size_t taken = message_escape_unit(at, length, unit, &unit_length);
 
 		if (used + 3 < size)
 			room_for_dots = used;
@@ -188,6 +197,8 @@ void message_text(const char *text, size_t length)
 	char line[LINE_SIZE];
 	size_t used = put_wipe(line);
 
+	if (precede != NULL)
+		precede();
 	used += put_program(line + used, 128);
 	message_escape(line + used, sizeof line - used - 1, text, length);
 	used += strlen(line + used);

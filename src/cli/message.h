@@ -9,6 +9,7 @@
 #define CLI_MESSAGE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "sketch.h"
 
@@ -30,6 +31,10 @@ void message_file(const char *file, const struct sketch_error *error);
 /* "tool: file: strerror(errnum)". */
 void message_errno(const char *file, int errnum);
 
+/* `before` is called before each message is written, and must be async-signal-safe: for
+ * a tool that has taken the whole screen, on which the message would not last. */
+void message_precede(void (*before)(void));
+
 /* "standard input" for "-", else the name. */
 const char *message_input_name(const char *file);
 
@@ -42,5 +47,12 @@ void message_status(const char *text);
  * NUL, escaped as above; a cut is marked by "...".  A text escaped twice is the
  * text escaped once.  Returns out.  Async-signal-safe. */
 char *message_escape(char *out, size_t size, const char *text, size_t length);
+
+/* Shows what stands at `at`, up to `left` bytes of it, as message_escape does: a character or
+ * a byte, in `unit`, sets its length, and returns how many bytes were shown. */
+size_t message_escape_unit(const uint8_t *at, size_t left, char unit[4], size_t *length);
+
+/* The same of one byte, whatever it is but printable ASCII. */
+size_t message_escape_byte(uint8_t byte, char unit[4]);
 
 #endif
