@@ -328,21 +328,31 @@ static bool scale_duration(const char *unit, struct decimal *number)
 	return false;
 }
 
-bool number_duration(const char *word, uint64_t *value, struct number_error *error)
+/* Reads a duration up to a hundred years; unit where there is none is `bare`, NULL for
+ * not at all.  Sets *unit to what stands behind the number. */
+static bool read_duration(const char *word, const char *bare, const char **unit, uint64_t *value)
 {
 	struct decimal number;
-	const char *unit = read_decimal(word, &number);
+	enum wholeness wholeness;
+
+	*unit = read_decimal(word, &number);
+	if (*unit == NULL ||
+	    !scale_duration(**unit == '\0' && bare != NULL ? bare : *unit, &number))
+		return false;
+	wholeness = whole_part(&number, HUNDRED_YEARS, value);
+	return wholeness != ABOVE && *value > 0 &&
+	       !(wholeness == FRACTION && *value == HUNDRED_YEARS);
+}
+
+bool number_duration(const char *word, uint64_t *value, struct number_error *error)
+{
 	char shown[WORD_SHOWN], hint[2 * WORD_SHOWN];
+	const char *unit;
 	uint64_t result;
 
-	if (unit != NULL && scale_duration(unit, &number)) {
-		enum wholeness wholeness = whole_part(&number, HUNDRED_YEARS, &result);
-
-		if (wholeness != ABOVE && result > 0 &&
-		    !(wholeness == FRACTION && result == HUNDRED_YEARS)) {
-			*value = result;
-			return true;
-		}
+	if (read_duration(word, NULL, &unit, &result)) {
+		*value = result;
+		return true;
 	}
 	show(shown, word);
 	if (unit != NULL && (*unit == '\0' || strcmp(unit, "m") == 0))
@@ -352,6 +362,25 @@ bool number_duration(const char *word, uint64_t *value, struct number_error *err
 		snprintf(hint, sizeof hint, " (500ms, 90s, 15min, 24h, 7d)");
 	snprintf(error->text, sizeof error->text,
 		 "'%s' is not a duration above 0 and up to 36525d%s", shown, hint);
+	return false;
+}
+
+bool number_seconds(const char *word, uint64_t minimum, uint64_t maximum, uint64_t *value,
+		    struct number_error *error)
+{
+	char shown[WORD_SHOWN], least[32], most[32];
+	const char *unit;
+	uint64_t result;
+
+	if (read_duration(word, "s", &unit, &result) && result >= minimum && result <= maximum) {
+		*value = result;
+		return true;
+	}
+	show(shown, word);
+	snprintf(error->text, sizeof error->text,
+		 "'%s' is not a time from %s to %s seconds (2, 0.5, 500ms, 1min)", shown,
+		 number_print(least, (double)minimum / 1e9),
+		 number_print(most, (double)maximum / 1e9));
 	return false;
 }
 

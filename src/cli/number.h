@@ -38,6 +38,11 @@ bool number_bits(const char *word, uint64_t maximum, uint64_t *value, struct num
  * is refused with a hint, as is m.  At most 100 years (36525d). */
 bool number_duration(const char *word, uint64_t *value, struct number_error *error);
 
+/* Seconds as a number alone (2, 0.5), or a duration as above, in nanoseconds; from
+ * `minimum` to `maximum`, which are nanoseconds too, and whole milliseconds. */
+bool number_seconds(const char *word, uint64_t minimum, uint64_t maximum, uint64_t *value,
+		    struct number_error *error);
+
 /* One byte: itself, or \t \n \r \0 \\ , for --delimiter. */
 bool number_byte(const char *word, uint8_t *value, struct number_error *error);
 

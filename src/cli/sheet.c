@@ -158,7 +158,7 @@ bool sheet_colours(void)
 {
 	const char *no_colour = getenv("NO_COLOR"), *kind = getenv("TERM");
 
-	return (no_colour == NULL || no_colour[0] == '\0') && kind != NULL &&
+	return (no_colour == NULL || no_colour[0] == '\0') && kind != NULL && kind[0] != '\0' &&
 	       strcmp(kind, "dumb") != 0;
 }
 

@@ -74,8 +74,8 @@ void sheet_json_columns(const struct sheet *sheet, struct json *json);
 /* One member, an array with an object for each row. */
 void sheet_json_rows(const struct sheet *sheet, struct json *json, const char *name);
 
-/* Whether a terminal is to be coloured: neither NO_COLOR is set to anything but
- * nothing (no-color.org) nor TERM to "dumb". */
+/* Whether a terminal is to be coloured: NO_COLOR is not set to anything but nothing
+ * (no-color.org), and TERM is, but not to "dumb". */
 bool sheet_colours(void);
 
 #endif

@@ -1,24 +1,35 @@
 /* cms-top - the heaviest keys of a stream, or of saved sketches */
 #include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "chart.h"
 #include "counts_options.h"
 #include "json.h"
+#include "live.h"
 #include "message.h"
 #include "number.h"
 #include "option.h"
 #include "output.h"
 #include "parallel.h"
 #include "records.h"
+#include "rows.h"
+#include "sheet.h"
 #include "system.h"
 
-enum { OPTION_JSON = 300, OPTION_PAD, OPTION_MIN_SHARE };
+enum { OPTION_JSON = 300, OPTION_PAD, OPTION_MIN_SHARE, OPTION_WATCH };
 
 #define TOP_KEYS 10
 #define TOP_TRACKED 1000 /* at the least, and four times -k */
+
+#define SECOND UINT64_C(1000000000)
+#define WATCH_USUAL SECOND
+#define WATCH_LEAST (SECOND / 10)
+#define WATCH_MOST (86400 * SECOND)
+#define WATCH_FIRST (SECOND / 10) /* an input that ends before is not worth a screen */
 
 struct top {
 	struct counts_options counts;
@@ -27,6 +38,7 @@ struct top {
 	uint64_t k;
 	double min_share;
 	bool json, pad;
+	uint64_t watch; /* nanoseconds; 0: not at all */
 	char *const *inputs;
 	size_t input_count;
 };
@@ -38,6 +50,7 @@ static const struct option_spec top_specs[] = {
 	{ OPTION_MIN_SHARE, "min-share", "SHARE", "only keys with this share of the total (1%)" },
 	{ OPTION_JSON, "json", NULL, "print one JSON object a line" },
 	{ OPTION_PAD, "pad", NULL, "print the counts as uniq -c does" },
+	{ OPTION_WATCH, "watch", "[=SECONDS]", "show the list each second [1] while it is made" },
 };
 
 static bool take_option(void *context, int letter, const char *value)
@@ -52,6 +65,13 @@ static bool take_option(void *context, int letter, const char *value)
 	case OPTION_PAD:
 		top->pad = true;
 		return true;
+	case OPTION_WATCH:
+		top->watch = WATCH_USUAL;
+		if (value == NULL ||
+		    number_seconds(value, WATCH_LEAST, WATCH_MOST, &top->watch, &error))
+			return true;
+		message("--watch: %s", error.text);
+		return false;
 	case OPTION_MIN_SHARE:
 		if (number_probability(value, &top->min_share, &error))
 			return true;
@@ -67,7 +87,7 @@ static bool take_option(void *context, int letter, const char *value)
 static const char *const examples[] = {
 	"cms-top -k 20 < app.log",
 	"cms-top -f 7 access.log; cms-top -Qf 6 access.log",
-	"cms-top -f 1 -W 10 access.log",
+	"tail -f access.log | cms-top -f 1 -W 10 --watch",
 	"cms-top --query all.cms",
 	NULL,
 };
@@ -76,6 +96,23 @@ static const char *const notes[] = {
 	"A count is never below the truth; --bounds prints between what it surely lies.",
 	NULL,
 };
+
+static bool check_watch(const struct top *top)
+{
+	const char *why = NULL;
+
+	if (top->watch == 0)
+		return true;
+	if (top->counts.queries.count > 0)
+		why = "--watch follows inputs, and --query reads none";
+	else if (top->k == 0)
+		why = "--watch would show nothing of -k 0";
+	else if (top->records.progress)
+		why = "--watch shows how far it has come: it excludes --progress";
+	if (why != NULL)
+		option_complain("%s", why);
+	return why == NULL;
+}
 
 static bool check_options(const struct top *top)
 {
@@ -97,7 +134,7 @@ static bool check_options(const struct top *top)
 		option_complain("--pad excludes --json and --bounds");
 		return false;
 	}
-	return counts_options_check(&top->counts);
+	return check_watch(top) && counts_options_check(&top->counts);
 }
 
 static enum option_outcome parse_args(struct top *top, int argc, char **argv, int *first)
@@ -134,19 +171,19 @@ static enum option_outcome parse_args(struct top *top, int argc, char **argv, in
 
 /* ------------------------------------------------------------------- printing */
 
-/* What is to be printed. */
+/* The heaviest of a sketch. */
 struct table {
 	const struct top *top;
 	struct output *out;
-	const struct sketch_heavy *heavy;
-	size_t count;
-	uint64_t total;
-	int columns; /* of the terminal; 0 where there is none */
+	struct sketch_heavy *heavy;
+	size_t known, count;          /* of them; `count` are to be printed */
+	const struct rows_plan *rows; /* for a terminal, else NULL */
+	struct sketch_counts_state state;
 };
 
 static double share_of(const struct table *table, uint64_t count)
 {
-	return table->total == 0 ? 0 : (double)count / (double)table->total;
+	return table->state.total == 0 ? 0 : (double)count / (double)table->state.total;
 }
 
 static void print_json(const struct table *table, const struct sketch_heavy *one)
@@ -185,70 +222,78 @@ static void print_plain(const struct table *table, const struct sketch_heavy *on
 	print_key(table, one);
 }
 
-/* For people: right-justified counts, the share of the total, a bar. */
-static void print_pretty(const struct table *table, const struct sketch_heavy *one)
+static void print_row(const struct table *table, size_t i)
 {
-	static const char bar[] = "##########";
-	double largest = (double)table->heavy[0].bounds.high;
-	int marks = largest > 0 ? (int)((double)one->bounds.high / largest * 10 + 0.5) : 0;
-	char count[32], low[32], shown[1024];
-	size_t room = table->columns > 60 ? (size_t)table->columns - 40 : 20;
+	const struct sketch_heavy *one = &table->heavy[i];
+	struct rows_entry entry;
 
-	number_grouped(count, one->bounds.high);
-	output_text(table->out, "%15s", count);
-	if (table->top->counts.bounds)
-		output_text(table->out, " %15s", number_grouped(low, one->bounds.low));
-	message_escape(shown, room < sizeof shown ? room : sizeof shown, (const char *)one->data,
-		       one->stored);
-	output_text(table->out, "  %5.1f %%  %-10.*s  %s\n",
-		    100 * share_of(table, one->bounds.high), marks, bar, shown);
-}
-
-static void print_table(const struct table *table)
-{
-	for (size_t i = 0; i < table->count && !output_failed(table->out); i++) {
-		const struct sketch_heavy *one = &table->heavy[i];
-
-		if (share_of(table, one->bounds.high) < table->top->min_share)
-			break;
-		if (table->top->json)
-			print_json(table, one);
-		else if (table->columns > 0 && !table->top->pad)
-			print_pretty(table, one);
-		else
-			print_plain(table, one);
+	if (table->top->json) {
+		print_json(table, one);
+	} else if (table->rows != NULL) {
+		entry = rows_entry_of(one, table->state.total, table->heavy->bounds.high);
+		rows_print(table->rows, table->out, i + 1, &entry);
+		output_write(table->out, "\n", 1);
+	} else {
+		print_plain(table, one);
 	}
 }
 
-static int terminal_columns(void)
+/* Fills the table, which is freed by freeing its keys: at least -k of them, if there are as
+ * many, or `room`.  False after a message. */
+static bool take_table(struct table *table, const struct sketch_counts *counts, size_t room)
 {
-	struct winsize size;
+	size_t k = (size_t)table->top->k;
 
-	if (!isatty(STDOUT_FILENO))
-		return 0;
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
-/* Prints the heaviest of a sketch. */
-static bool print_top(const struct top *top, struct output *out, const struct sketch_counts *counts)
-{
-	size_t room = (size_t)top->k;
-	struct sketch_heavy *heavy = calloc(room + 1, sizeof *heavy);
-	size_t known = heavy == NULL ? SIZE_MAX : sketch_counts_top(counts, heavy, room);
-	struct sketch_counts_state state;
-	struct table table = { .top = top, .out = out, .heavy = heavy };
-
-	if (known == SIZE_MAX) {
+	room = room > k ? room : k;
+	table->heavy = calloc(room + 1, sizeof *table->heavy);
+	table->known =
+		table->heavy == NULL ? SIZE_MAX : sketch_counts_top(counts, table->heavy, room);
+	if (table->known == SIZE_MAX) {
 		message("out of memory");
-		free(heavy);
+		free(table->heavy);
 		return false;
 	}
-	sketch_counts_state(counts, &state);
-	table.count = known < room ? known : room;
-	table.total = state.total;
-	table.columns = terminal_columns();
-	print_table(&table);
-	free(heavy);
+	table->known = table->known < room ? table->known : room;
+	sketch_counts_state(counts, &table->state);
+	while (table->count < table->known && table->count < k &&
+	       share_of(table, table->heavy[table->count].bounds.high) >= table->top->min_share)
+		table->count++;
+	return true;
+}
+
+/* Whether rows end with a newline whatever ends records. */
+static bool is_text(const struct table *table)
+{
+	return table->top->json || table->rows != NULL || !table->top->records.zero_terminated;
+}
+
+/* Prints the heaviest of a sketch; the end of a record comes first where there was another
+ * such block (*printed). */
+static bool print_top(const struct top *top, struct output *out, const struct sketch_counts *counts,
+		      bool *printed)
+{
+	const struct rows_style style = { .columns = chart_columns(out->fd),
+					  .unicode = chart_unicode(),
+					  .colours = sheet_colours(),
+					  .lows = top->counts.bounds };
+	struct table table = { .top = top, .out = out };
+	struct rows_entry first;
+	struct rows_plan rows;
+
+	if (!take_table(&table, counts, 0))
+		return false;
+	if (table.count > 0) {
+		first = rows_entry_of(table.heavy, table.state.total, table.heavy->bounds.high);
+		rows_lay_out(&rows, &style, &first, 1);
+		if (!top->pad && isatty(out->fd) == 1)
+			table.rows = &rows;
+		if (*printed)
+			output_write(out, is_text(&table) ? "\n" : "", 1);
+		*printed = true;
+	}
+	for (size_t i = 0; i < table.count && !output_failed(out); i++)
+		print_row(&table, i);
+	free(table.heavy);
 	return !output_failed(out);
 }
 
@@ -258,13 +303,132 @@ struct run {
 	const struct top *top;
 	struct counts_target target;
 	struct records *records;
+	struct output *out;
+	struct live *live; /* NULL where no screen is drawn on, or no longer */
+	bool screen;       /* one was to be */
+	bool printed;      /* a list went out already */
+	uint64_t next_show, next_save;
 };
 
-static bool save(void *context)
+static bool save(struct run *run)
+{
+	return counts_save(&run->target, records_tally(run->records)->records);
+}
+
+static bool is_live(const struct top *top)
+{
+	return top->watch > 0 && !top->json && !top->pad && live_possible(STDOUT_FILENO);
+}
+
+/* "12,345 records", and the total where it is another number. */
+static void say_what(char *out, size_t size, const struct run *run, uint64_t total)
+{
+	uint64_t records = records_tally(run->records)->records;
+	char first[32], second[32], more[50] = "";
+
+	if (total != records)
+		snprintf(more, sizeof more, ", total %s", number_grouped(second, total));
+	snprintf(out, size, "%s record%s%s", number_grouped(first, records),
+		 records == 1 ? "" : "s", more);
+}
+
+static void say_state(char *out, size_t size, const struct sketch_counts_state *state)
+{
+	char keys[32], floor[32];
+
+	number_grouped(keys, state->tracked);
+	if (state->exact)
+		snprintf(out, size, "%s key%s, every count exact", keys,
+			 state->tracked == 1 ? "" : "s");
+	else
+		snprintf(out, size, "%s keys tracked, floor %s", keys,
+			 number_grouped(floor, state->floor));
+}
+
+static bool draw(struct run *run, bool timed)
+{
+	struct table table = { .top = run->top, .out = run->out };
+	char what[100], state[100];
+	struct live_table shown;
+
+	if (!take_table(&table, run->target.counts, LIVE_KNOWN))
+		return false;
+	say_what(what, sizeof what, run, table.state.total);
+	say_state(state, sizeof state, &table.state);
+	shown = (struct live_table){ table.heavy,
+				     table.known,
+				     table.count,
+				     table.state.exact && table.known == table.state.tracked,
+				     table.state.total,
+				     what,
+				     state };
+	/* Of a terminal that has gone a signal tells. */
+	(void)live_draw(run->live, &shown, timed);
+	free(table.heavy);
+	return true;
+}
+
+/* Shows the list as it is now; `timed` where it is time to. */
+static bool show(struct run *run, bool timed)
+{
+	if (run->live != NULL)
+		return draw(run, timed);
+	return !timed || (print_top(run->top, run->out, run->target.counts, &run->printed) &&
+			  output_flush(run->out));
+}
+
+/* The next time after `last` that is still to come, so that a delay does not add up. */
+static uint64_t next_time(uint64_t last, uint64_t interval, uint64_t now)
+{
+	return last + interval > now ? last + interval : now + interval;
+}
+
+/* Shows and saves as often as was asked for. */
+static bool tick(void *context)
 {
 	struct run *run = context;
+	uint64_t every = run->top->counts.state.save_every, watch = run->top->watch;
+	uint64_t now = system_clock(), next = UINT64_MAX;
+	bool show_now = watch > 0 && now >= run->next_show;
+	bool save_now = every > 0 && now >= run->next_save;
+	bool woken = system_woken();
 
-	return counts_save(&run->target, records_tally(run->records)->records);
+	if (woken)
+		system_sleep();
+	if (save_now && !save(run))
+		return false;
+	if ((show_now || woken) && !show(run, show_now))
+		return false;
+	now = system_clock();
+	if (show_now)
+		run->next_show = next_time(run->next_show, watch, now);
+	if (save_now)
+		run->next_save = next_time(run->next_save, every, now);
+	if (watch > 0)
+		next = run->next_show;
+	if (every > 0 && run->next_save < next)
+		next = run->next_save;
+	records_tick_after(run->records, next > now ? next - now : 0);
+	return true;
+}
+
+/* Sets the times for what is to be done while the inputs are read; false after a message. */
+static bool begin_ticks(struct run *run)
+{
+	const struct top *top = run->top;
+	uint64_t now = system_clock(), first = top->watch;
+
+	run->next_save = now + top->counts.state.save_every;
+	if (top->watch == 0)
+		return true;
+	system_catch_signals();
+	run->screen = is_live(top);
+	if (run->screen) {
+		run->live = live_open(run->out, top->counts.bounds);
+		first = WATCH_FIRST;
+	}
+	run->next_show = now + first;
+	return run->live != NULL || !run->screen;
 }
 
 static bool stream(struct run *run)
@@ -296,16 +460,22 @@ static bool count_inputs(struct run *run)
 		.keep_keys = true,
 		.weight_field = top->counts.weight_field,
 		.all_needed = top->counts.output != NULL || top->counts.state.path != NULL,
-		.tick = top->counts.state.save_every > 0 ? save : NULL,
-		.interval = top->counts.state.save_every,
+		.tick = top->watch > 0 || top->counts.state.save_every > 0 ? tick : NULL,
 		.context = run,
 	};
+	bool good;
 
-	run->records = records_open(&setup);
-	if (run->records == NULL)
+	if (!begin_ticks(run))
 		return false;
-	counts_forbid(&run->target, run->records);
-	return stream(run);
+	run->records = records_open(&setup);
+	good = run->records != NULL;
+	if (good) {
+		counts_forbid(&run->target, run->records);
+		good = stream(run);
+	}
+	live_close(run->live);
+	run->live = NULL;
+	return good;
 }
 
 static bool tracks(const char *name, const struct sketch_counts *counts)
@@ -357,13 +527,21 @@ static bool prepare(struct run *run)
 	       count_inputs(run);
 }
 
+/* Prints the list at the end.  Where the terminal hung up nobody sees it any more, and what
+ * was counted is to be saved all the same. */
+static bool print_last(struct run *run)
+{
+	return (print_top(run->top, run->out, run->target.counts, &run->printed) &&
+		output_flush(run->out)) ||
+	       (run->screen && system_signal() == SIGHUP);
+}
+
 static int run_top(const struct top *top)
 {
-	struct run run = { .top = top };
-	struct output *out = output_open(STDOUT_FILENO, "standard output");
+	struct run run = { .top = top, .out = output_open(STDOUT_FILENO, "standard output") };
 	/* Printed first: what could not be printed is counted again by the next run. */
-	bool good = out != NULL && prepare(&run) && print_top(top, out, run.target.counts) &&
-		    output_flush(out) && (run.records == NULL || save(&run));
+	bool good = run.out != NULL && prepare(&run) && print_last(&run) &&
+		    (run.records == NULL || save(&run));
 	bool trouble = run.records != NULL && records_trouble(run.records);
 
 	if (good && run.records != NULL)
@@ -374,8 +552,8 @@ static int run_top(const struct top *top)
 		counts_print_state(run.target.counts);
 	}
 	records_close(run.records);
-	if (out != NULL)
-		good = output_close(out) && good;
+	if (run.out != NULL)
+		good = output_close(run.out) && good;
 	counts_end(&run.target);
 	return good && !trouble ? 0 : 2;
 }

@@ -485,6 +485,53 @@ static void duration__no_unit_or_m__hinted(void **state)
 	assert_no_duration("5m", "; did you mean 5min?");
 }
 
+/* ----------------------------------------------------------------- seconds */
+
+static void assert_no_seconds(const char *word)
+{
+	struct number_error error = { "" };
+	uint64_t value = UNTOUCHED;
+	char expected[200];
+
+	assert_false(number_seconds(word, 100000000, 60000000000, &value, &error));
+	assert_true(value == UNTOUCHED);
+	snprintf(expected, sizeof expected,
+		 "'%s' is not a time from 0.1 to 60 seconds (2, 0.5, 500ms, 1min)", word);
+	assert_string_equal(error.text, expected);
+}
+
+static void seconds__number_or_duration__in_nanoseconds(void **state)
+{
+	static const struct {
+		const char *word;
+		uint64_t value;
+	} right[] = {
+		{ "1", 1000000000 },    { "2.5", 2500000000 },   { ".2", 200000000 },
+		{ "0.1", 100000000 },   { "1e-1", 100000000 },   { "60", 60000000000 },
+		{ "500ms", 500000000 }, { "1min", 60000000000 }, { "3s", 3000000000 },
+		{ "0.25s", 250000000 },
+	};
+	struct number_error error;
+	uint64_t value;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(right); i++) {
+		assert_true(number_seconds(right[i].word, 100000000, 60000000000, &value, &error));
+		assert_true(value == right[i].value);
+	}
+}
+
+static void seconds__faulty_or_out_of_range__refused_whole(void **state)
+{
+	static const char *const words[] = { "",     "0",   "0.09", "60.1", "-1",   "x",  "2x",
+					     "1e10", "nan", "2min", "1 ",   " 1",   "1m", "1,5",
+					     "inf",  "+1",  "1ss",  "99ms", "1e-9", "1h", "." };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(words); i++)
+		assert_no_seconds(words[i]);
+}
+
 /* -------------------------------------------------------------------- byte */
 
 static void byte__itself_or_an_escape__accepted(void **state)
@@ -640,6 +687,8 @@ int main(void)
 		cmocka_unit_test(duration__more_digits_than_are_kept__a_nanosecond_less_at_most),
 		cmocka_unit_test(duration__faulty_words__refused_whole),
 		cmocka_unit_test(duration__no_unit_or_m__hinted),
+		cmocka_unit_test(seconds__number_or_duration__in_nanoseconds),
+		cmocka_unit_test(seconds__faulty_or_out_of_range__refused_whole),
 		cmocka_unit_test(byte__itself_or_an_escape__accepted),
 		cmocka_unit_test(byte__none_or_several__refused),
 		cmocka_unit_test(print__known_numbers__in_fewest_digits),
