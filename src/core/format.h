@@ -39,13 +39,15 @@
  *
  * Section table, an entry
  *        0      4  type: 1 LAYER, 2 SUMS, 3 BITS; for counts 4 TABLE, 5 CELLS,
- *                    6 KEYS; for windows 7 WINDOW.  Types of 0x80000000 and more
+ *                    6 KEYS; for windows 7 WINDOW; for HyperLogLog 11 PRECISION,
+ *                    12 REGISTERS, 13 HASHES.  Types of 0x80000000 and more
  *                    may be ignored by a reader that does not know them, others not
  *        4      4  index: the layer the section belongs to
  *        8      8  offset, a multiple of 64
  *       16      8  length
  *       24      4  CRC-32C of the section's bytes; of a chunked section (BITS,
- *                    CELLS, KEYS): of the bytes of the SUMS section with its index
+ *                    CELLS, KEYS, REGISTERS, HASHES): of the bytes of the SUMS
+ *                    section with its index
  *       28      4  0
  *   Sections lie in table order, each at the least multiple of 64 at or after the
  *   end of the one before (the first: of the table); the bytes between are 0.
@@ -101,6 +103,20 @@
  *       40      8  error: the truth is not below count - error
  *       48      s  the first bytes of the key, then 0 up to a multiple of 8
  *
+ * A HyperLogLog file has PRECISION 0, SUMS 0, then REGISTERS 0 or, of at most
+ * 2^precision / 8 keys, HASHES 0; and arrangement 0.
+ *
+ * PRECISION
+ *        0      4  precision, 4..21
+ *        4      4  bits of a register: 8
+ *        8     56  0
+ *
+ * REGISTERS: 2^precision bytes, not all of them 0; of the keys whose h1 has the
+ *   register's number in its upper bits, the largest number of 0 bits that follow
+ *   these, plus 1: at most 65 - precision.
+ *
+ * HASHES: h1 of each key as u64, ascending, none twice.
+ *
  * BITS: bit i of the layer is bit i mod 8 (1 << (i % 8)) of byte i / 8.
  *
  * Chunks: bytes 0..65535 of the section, 65536..131071, ...; the last one may
@@ -122,6 +138,7 @@
 #define FORMAT_WINDOW_BYTES 64u
 #define FORMAT_TABLE_BYTES 128u
 #define FORMAT_KEY_BYTES 48u /* and what is stored of the key */
+#define FORMAT_PRECISION_BYTES 64u
 #define FORMAT_ALIGNMENT 64u
 #define FORMAT_CHUNK_BYTES 65536u
 #define FORMAT_MAX_SECTIONS 1024u
@@ -136,7 +153,10 @@ enum format_type {
 	FORMAT_TABLE = 4,
 	FORMAT_CELLS = 5,
 	FORMAT_KEYS = 6,
-	FORMAT_WINDOW = 7
+	FORMAT_WINDOW = 7,
+	FORMAT_PRECISION = 11,
+	FORMAT_REGISTERS = 12,
+	FORMAT_HASHES = 13
 };
 
 /* A header as numbers. */

@@ -449,6 +449,60 @@ enum sketch_status sketch_counts_compatible(const struct sketch_counts *a,
 enum sketch_status sketch_counts_union(struct sketch_counts *into, const struct sketch_counts *from,
 				       struct sketch_error *error);
 
+/* ------------------------------------------------------------- HyperLogLog */
+
+/* How many distinct keys were seen?  2^precision registers (Flajolet, Fusy, Gandouet
+ * and Meunier 2007); up to 2^precision / 8 keys their hashes themselves, so that the
+ * number is exact.  What a sketch is depends on the set of keys alone: not on their
+ * order, their repeats, or how they were split and joined. */
+#define SKETCH_HLL_LEAST_PRECISION 4
+#define SKETCH_HLL_MOST_PRECISION 21
+
+struct sketch_hll;
+
+/* The standard error of the number of distinct keys, as a fraction of it, where keys
+ * are many: sqrt(ln 2 / (pi^2 / 6 - 1) / 2^precision), 1.0367 / sqrt(registers), the
+ * least that the registers allow.  It is never more where they are few. */
+double sketch_hll_error(uint32_t precision);
+
+/* The least precision whose standard error is at most `error`; SKETCH_UNREACHABLE
+ * where none is, with the least possible in the text. */
+enum sketch_status sketch_hll_plan(double error, uint32_t *precision, struct sketch_error *failure);
+
+/* A new sketch of nothing, to be freed with sketch_hll_free.  identity->arrangement
+ * must be SKETCH_SINGLE.  `budget` as in sketch_bloom_new. */
+enum sketch_status sketch_hll_new(struct sketch_hll **hll, const struct sketch_identity *identity,
+				  uint32_t precision, uint64_t budget, struct sketch_error *error);
+void sketch_hll_free(struct sketch_hll *hll);
+
+const struct sketch_identity *sketch_hll_identity(const struct sketch_hll *hll);
+uint32_t sketch_hll_precision(const struct sketch_hll *hll);
+uint64_t sketch_hll_records(const struct sketch_hll *hll);
+void sketch_hll_set_records(struct sketch_hll *hll, uint64_t records);
+
+/* Adds `count` keys, given by their hashes. */
+void sketch_hll_add(struct sketch_hll *hll, const struct sketch_hash *hashes, size_t count);
+
+/* What a sketch says. */
+struct sketch_hll_state {
+	double distinct;  /* the most likely number of distinct keys (Ertl 2017, section 4),
+	                  * less its first-order bias (Cox and Snell 1968); INFINITY
+	                  * where every register is full */
+	double low, high; /* hold the truth with a probability of 95 % */
+	double error;     /* one standard error as a fraction of distinct, at this number */
+	bool exact;       /* distinct is the number of different hashes; error is 0 */
+	uint64_t zero;    /* registers that are 0; where exact there are none yet */
+};
+void sketch_hll_state(const struct sketch_hll *hll, struct sketch_hll_state *state);
+
+/* SKETCH_OK where the two may be joined: precision and identity agree. */
+enum sketch_status sketch_hll_compatible(const struct sketch_hll *a, const struct sketch_hll *b,
+					 struct sketch_error *error);
+
+/* Makes `into` the sketch of the keys of both; records add up. */
+enum sketch_status sketch_hll_union(struct sketch_hll *into, const struct sketch_hll *from,
+				    struct sketch_error *error);
+
 /* -------------------------------------------------------------------- file */
 
 enum sketch_access {
@@ -502,6 +556,12 @@ enum sketch_status sketch_counts_of_file(struct sketch_counts **counts, struct s
 /* Writes the sketch's file to the descriptor. */
 enum sketch_status sketch_counts_write(const struct sketch_counts *counts, int fd,
 				       struct sketch_error *error);
+
+/* The HyperLogLog sketch that a file holds, as sketch_bloom_of_file; and its file. */
+enum sketch_status sketch_hll_of_file(struct sketch_hll **hll, struct sketch_file *file,
+				      struct sketch_error *error);
+enum sketch_status sketch_hll_write(const struct sketch_hll *hll, int fd,
+				    struct sketch_error *error);
 
 /* Verifies every chunk not verified yet. */
 enum sketch_status sketch_bloom_verify(struct sketch_bloom *filter, struct sketch_error *error);

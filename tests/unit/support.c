@@ -478,11 +478,16 @@ static bool lies_in(const struct bytes *file, const struct section *section)
 	return section->offset <= file->length && section->length <= file->length - section->offset;
 }
 
-/* The sums of all chunks of one layer, into its SUMS section. */
-static void seal_chunks(struct bytes *file, uint32_t layer)
+static bool is_chunked(uint32_t type)
 {
-	struct section bits = section_find(file, FORMAT_BITS, layer);
-	struct section sums = section_find(file, FORMAT_SUMS, layer);
+	return type == FORMAT_BITS || type == FORMAT_REGISTERS || type == FORMAT_HASHES;
+}
+
+/* The sums of all chunks of one section, into its SUMS section. */
+static void seal_chunks(struct bytes *file, uint32_t type, uint32_t index)
+{
+	struct section bits = section_find(file, type, index);
+	struct section sums = section_find(file, FORMAT_SUMS, index);
 
 	if (!lies_in(file, &bits) || !lies_in(file, &sums))
 		return;
@@ -505,14 +510,14 @@ void file_seal(struct bytes *file)
 	for (uint32_t i = 0; i < count; i++) {
 		const uint8_t *entry = file->data + FORMAT_HEADER_BYTES + i * FORMAT_ENTRY_BYTES;
 
-		if (get32(entry) == FORMAT_BITS)
-			seal_chunks(file, get32(entry + 4));
+		if (is_chunked(get32(entry)))
+			seal_chunks(file, get32(entry), get32(entry + 4));
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		uint8_t *entry = file->data + FORMAT_HEADER_BYTES + i * FORMAT_ENTRY_BYTES;
 		struct section section = { 0, (size_t)get64(entry + 8), (size_t)get64(entry + 16) };
 
-		if (get32(entry) == FORMAT_BITS)
+		if (is_chunked(get32(entry)))
 			section = section_find(file, FORMAT_SUMS, get32(entry + 4));
 		if (lies_in(file, &section))
 			put32(entry + 24,
