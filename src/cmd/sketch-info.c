@@ -1,10 +1,12 @@
 /* sketch-info - what a sketch file is, how full, how wrong by now, and whether it
  * is intact */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "counts_options.h"
+#include "distinct.h"
 #include "facts.h"
 #include "filter.h"
 #include "message.h"
@@ -274,7 +276,45 @@ static void tell_counts(struct facts *facts, const char *file, const struct sket
 	facts_close(facts);
 }
 
+/* ---------------------------------------------------------------- HyperLogLog */
+
+static void tell_distinct(struct facts *facts, const char *file, const struct sketch_hll *hll)
+{
+	uint32_t precision = sketch_hll_precision(hll);
+	struct sketch_hll_state state;
+
+	sketch_hll_state(hll, &state);
+	facts_open(facts);
+	print_common(facts, file, "hyperloglog", sketch_hll_identity(hll), sketch_hll_records(hll),
+		     state.exact ? 8 * (uint64_t)state.distinct : UINT64_C(1) << precision);
+	facts_count(facts, "precision", precision);
+	facts_count(facts, "registers", UINT64_C(1) << precision);
+	facts_number(facts, "error_planned", sketch_hll_error(precision));
+	facts_truth(facts, "exact", state.exact);
+	if (state.exact)
+		facts_none(facts, "zero_registers");
+	else
+		facts_count(facts, "zero_registers", state.zero);
+	facts_keys(facts, "distinct", state.distinct);
+	facts_keys(facts, "low", floor(state.low));
+	facts_keys(facts, "high", ceil(state.high));
+	facts_number(facts, "error", state.error);
+	facts_word(facts, "checksum", "ok");
+	facts_close(facts);
+}
+
 /* ------------------------------------------------------------------ running */
+
+static bool tell_hll(struct facts *facts, const char *file, struct sketch_file *read)
+{
+	struct sketch_hll *hll = distinct_of_file(file, read);
+	bool good = hll != NULL;
+
+	if (good)
+		tell_distinct(facts, file, hll);
+	sketch_hll_free(hll);
+	return good;
+}
 
 /* Tells of one file: false where that failed. */
 static bool tell(struct facts *facts, const char *file, bool *past)
@@ -293,6 +333,8 @@ static bool tell(struct facts *facts, const char *file, bool *past)
 		if (good)
 			tell_counts(facts, file, counts);
 		sketch_counts_free(counts);
+	} else if (sketch_file_kind(read) == SKETCH_KIND_HYPERLOGLOG) {
+		good = tell_hll(facts, file, read);
 	} else {
 		filter = filter_of_file(file, read);
 		good = filter != NULL && tell_filter(facts, file, filter, past);

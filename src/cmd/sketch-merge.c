@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "counts_options.h"
+#include "distinct.h"
 #include "filter.h"
 #include "message.h"
 #include "open.h"
@@ -47,7 +48,8 @@ static const char *const examples[] = {
 };
 
 static const char *const notes[] = {
-	"Of Bloom filters the result is that of all their keys; counts add up.",
+	"Of filters, and of sketches of distinct keys, the result is that of all keys; counts add "
+	"up.",
 	"Files must agree in kind, size, seed and hash family; else the field is named.",
 	NULL,
 };
@@ -147,6 +149,11 @@ static enum sketch_status write_counts(void *whole, int fd, struct sketch_error 
 	return sketch_counts_write(whole, fd, error);
 }
 
+static enum sketch_status write_hll(void *whole, int fd, struct sketch_error *error)
+{
+	return sketch_hll_write(whole, fd, error);
+}
+
 static bool save(const struct merge *merge, state_writer *writer, void *whole)
 {
 	const char *name = merge->output == NULL ? "standard output" : merge->output;
@@ -207,16 +214,48 @@ static bool merge_counts(const struct merge *merge, struct sketch_file *first)
 	return good;
 }
 
+/* A key that is in two of them, or in one that is named twice, is one key. */
+static bool merge_distinct(const struct merge *merge, struct sketch_file *first)
+{
+	struct sketch_hll *whole = distinct_of_file(merge->inputs[0], first);
+	bool good = whole != NULL;
+
+	for (size_t i = 1; good && i < merge->input_count; i++) {
+		struct sketch_hll *part = distinct_open(merge->inputs[i]);
+
+		good = part != NULL &&
+		       distinct_join(whole, merge->inputs[0], part, merge->inputs[i]);
+		sketch_hll_free(part);
+	}
+	good = good && save(merge, write_hll, whole);
+	if (good && merge->stats) {
+		message("%zu file%s, %" PRIu64 " records", merge->input_count,
+			merge->input_count == 1 ? "" : "s", sketch_hll_records(whole));
+		distinct_print_state(whole);
+	}
+	sketch_hll_free(whole);
+	return good;
+}
+
 /* The first file says what is to be joined. */
 static int run_merge(const struct merge *merge)
 {
 	struct sketch_file *first = open_sketch(merge->inputs[0], SKETCH_WRITABLE);
-	bool counts;
+	bool good;
 
 	if (first == NULL)
 		return 2;
-	counts = sketch_file_kind(first) == SKETCH_KIND_COUNTS;
-	return (counts ? merge_counts(merge, first) : merge_filters(merge, first)) ? 0 : 2;
+	switch (sketch_file_kind(first)) {
+	case SKETCH_KIND_COUNTS:
+		good = merge_counts(merge, first);
+		break;
+	case SKETCH_KIND_HYPERLOGLOG:
+		good = merge_distinct(merge, first);
+		break;
+	default:
+		good = merge_filters(merge, first);
+	}
+	return good ? 0 : 2;
 }
 
 int main(int argc, char **argv)

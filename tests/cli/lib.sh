@@ -154,7 +154,8 @@ snapshot()
 # The tool that a command runs, for the name in front of its message.
 tool_of()
 {
-	local tools="bloom-build|bloom-query|bloom-uniq|cms-count|cms-top|sketch-info|sketch-merge"
+	local tools="bloom-build|bloom-query|bloom-uniq|cms-count|cms-top|hll-count"
+	tools="$tools|sketch-info|sketch-merge"
 	if [[ $* =~ $tools ]]; then
 		tool=${BASH_REMATCH[0]}
 	else
