@@ -10,8 +10,8 @@
 
 #define EULER 2.718281828459045
 #define LOG_2 0.6931471805599453
-#define HYPERLOGLOG_ERROR 1.04
-#define REGISTER_BITS 6
+#define TEXTBOOK_ERROR 1.04 /* of a HyperLogLog of one register */
+#define TEXTBOOK_BITS 6     /* of a register */
 
 enum {
 	OPTION_CMS = 400,
@@ -36,7 +36,7 @@ static const struct option_spec count_specs[] = {
 	{ OPTION_TOTAL, "total", "N", "sum of all counts, to state the error in counts" },
 	{ OPTION_HLL, "hll", NULL, "size a HyperLogLog" },
 	{ OPTION_ERROR, "error", "E", "its standard error (2%)" },
-	{ OPTION_PRECISION, "precision", "P", "its precision, 4 to 18" },
+	{ OPTION_PRECISION, "precision", "P", "its precision, 4 to 21" },
 };
 
 static const char *const columns[] = { "name", "used", "textbook" };
@@ -82,8 +82,8 @@ static bool take_value(struct plan_counts *counts, int letter, const char *value
 	case OPTION_ERROR:
 		return number_probability(value, &counts->error, error);
 	}
-	return number_count(value, PLAN_PRECISION_LEAST, PLAN_PRECISION_MOST, &counts->precision,
-			    error);
+	return number_count(value, SKETCH_HLL_LEAST_PRECISION, SKETCH_HLL_MOST_PRECISION,
+			    &counts->precision, error);
 }
 
 static bool take_option(void *context, int letter, const char *value)
@@ -222,45 +222,51 @@ static bool report_table(const struct plan_counts *given, struct sheet *sheet)
 
 /* ---------------------------------------------------------------- HyperLogLog */
 
-static double registers_of(double precision)
-{
-	return portable_exp(precision * LOG_2);
-}
+/* What is usually written: registers of six bits, and any number of them. */
+struct textbook {
+	double precision, registers, error;
+};
 
-static double error_of(double registers)
+static struct textbook textbook_of(const struct plan_counts *given)
 {
-	return HYPERLOGLOG_ERROR / portable_sqrt(registers);
+	struct textbook textbook = { .precision = (double)given->precision };
+
+	if (given->error > 0)
+		textbook.precision = 2 * portable_log(TEXTBOOK_ERROR / given->error) / LOG_2;
+	textbook.registers = given->error > 0 ? portable_exp(textbook.precision * LOG_2) :
+						(double)(UINT64_C(1) << given->precision);
+	textbook.error = given->error > 0 ? given->error :
+					    TEXTBOOK_ERROR / portable_sqrt(textbook.registers);
+	return textbook;
 }
 
 static bool report_registers(const struct plan_counts *given, struct sheet *sheet)
 {
-	double precision = (double)given->precision, used = precision, registers;
+	uint32_t precision = (uint32_t)given->precision;
+	struct textbook textbook;
+	struct sketch_error error;
+	uint64_t registers;
 
 	if ((given->error > 0) == (given->precision > 0)) {
 		option_complain("--hll needs %s of --error and --precision",
 				given->error > 0 ? "only one" : "one");
 		return false;
 	}
-	if (given->error > 0) {
-		precision = 2 * portable_log(HYPERLOGLOG_ERROR / given->error) / LOG_2;
-		used = fmax(rounded_up(fmax(precision, 0)), PLAN_PRECISION_LEAST);
-	}
-	if (used > PLAN_PRECISION_MOST) {
-		message("--error: %g needs a precision of %.0f; the limit is %d (an error of %.2g)",
-			given->error, used, PLAN_PRECISION_MOST,
-			error_of(registers_of(PLAN_PRECISION_MOST)));
+	if (given->error > 0 && sketch_hll_plan(given->error, &precision, &error) != SKETCH_OK) {
+		message("--error: %s", error.text);
 		return false;
 	}
-	registers = (double)(UINT64_C(1) << (unsigned)used);
+	registers = UINT64_C(1) << precision;
+	textbook = textbook_of(given);
 	sheet_begin(sheet, columns, 3);
-	sheet_pair(sheet, "precision", cell_whole(used), cell_number(precision));
-	sheet_pair(sheet, "registers", cell_whole(registers),
-		   cell_number(given->error > 0 ? registers_of(precision) : registers));
-	sheet_pair(sheet, "bytes", cell_bytes((uint64_t)registers * REGISTER_BITS / 8),
-		   cell_number((given->error > 0 ? registers_of(precision) : registers) *
-			       REGISTER_BITS / 8));
-	sheet_pair(sheet, "error", cell_rate(error_of(registers)),
-		   cell_rate(given->error > 0 ? given->error : error_of(registers)));
+	sheet_pair(sheet, "precision", cell_whole(precision), cell_number(textbook.precision));
+	sheet_pair(sheet, "registers", cell_whole((double)registers),
+		   cell_number(textbook.registers));
+	sheet_pair(sheet, "bytes", cell_bytes(registers),
+		   cell_number(textbook.registers * TEXTBOOK_BITS / 8));
+	sheet_pair(sheet, "error", cell_rate(sketch_hll_error(precision)),
+		   cell_rate(textbook.error));
+	sheet_pair(sheet, "exact", cell_count(registers / 8), cell_none());
 	return true;
 }
 

@@ -12,9 +12,6 @@
 
 #define PLAN_CELL_BYTES 4 /* a count-min cell is 32 bits */
 
-#define PLAN_PRECISION_LEAST 4
-#define PLAN_PRECISION_MOST 18
-
 #define PLAN_DELTA 0.01
 
 /* What is known; 0 stands for "not given". */
@@ -44,10 +41,11 @@ const char *plan_counts_fault(const struct plan_counts *counts);
  * from epsilon and delta, from width and depth, or from a size; delta is
  * PLAN_DELTA where nothing says otherwise.
  *
- * A HyperLogLog of 2^precision registers of six bits, standard error
- * 1.04 / sqrt(2^precision) (Flajolet, Fusy, Gandouet and Meunier 2007): from a
- * precision, or the least that keeps an error; the textbook's precision is
- * real-valued. */
+ * A HyperLogLog of 2^precision registers, from a precision, or the least that keeps an
+ * error.
+ *   used      as hll-count makes it: sketch_hll_plan, sketch_hll_error
+ *   textbook  registers of six bits, any number of them, and a standard error of
+ *             1.04 / sqrt(registers) (Flajolet, Fusy, Gandouet and Meunier 2007) */
 bool plan_counts_report(const struct plan_counts *given, struct sheet *sheet);
 
 #endif

@@ -105,15 +105,22 @@ clean_error "-n with --cms and --hll" cms fpr-calc --cms --hll
 
 # ---- HyperLogLog
 quietly "--hll" fpr-calc --hll --precision 14
-is "$(get registers) $(get bytes) $(get error)" "16384 12288 0.008125" "2^14 registers of 6 bits"
+is "$(get registers) $(get bytes) $(get exact)" "16384 16384 2048" "2^14 registers of a byte"
+like "$(get error)" '^0\.0080992555' "of the error that hll-count has"
+is "$(fpr-calc --hll --precision 14 | awk '$1 == "bytes" || $1 == "error" { print $3 }' | xargs)" \
+	"12288 0.008125" "the textbook: registers of 6 bits, 1.04 / sqrt(2^14)"
 quietly "--hll --error" fpr-calc --hll --error 1%
 is "$(get precision)" 14 "the least precision for 1 %"
-is "$(fpr-calc --hll --error 0.0082 --print precision)" 14 "for 0.82 %"
-is "$(fpr-calc --hll --error 0.008125 --print precision)" 14 "for what 14 has"
-is "$(fpr-calc --hll --error 0.0081 --print precision)" 15 "and for less"
+for error in 0.9 0.0082 0.0081 0.008 0.001; do
+	seq 3 | hll-count -q --error $error -o planned.hll
+	is "$(fpr-calc --hll --error $error --print precision)" "$(info planned.hll precision)" \
+		"for $error what hll-count takes"
+done
+is "$(fpr-calc --hll --error 0.0081 --print precision)" 14 "for 0.81 %: 14"
+is "$(fpr-calc --hll --error 0.00809 --print precision)" 15 "and for less: 15"
 is "$(fpr-calc --hll --error 0.9 --print precision)" 4 "4 at the least"
-clean_error "an error too small" 0.0001 fpr-calc --hll --error 0.0001
-clean_error "--precision 19" 19 fpr-calc --hll --precision 19
+clean_error "an error too small" "0.01 %" fpr-calc --hll --error 0.0001
+clean_error "--precision 22" 22 fpr-calc --hll --precision 22
 clean_error "--precision 3" 3 fpr-calc --hll --precision 3
 clean_error "--hll alone" precision fpr-calc --hll
 clean_error "--hll with both" error fpr-calc --hll --error 1% --precision 5
