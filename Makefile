@@ -44,7 +44,7 @@ LOAD_SCALE ?= 1
 version = $(shell sed -n 's/^\treturn "\([0-9]*\.[0-9]*\.[0-9]*\)";$$/\1/p' src/core/*.c)
 
 hot := core/bloom core/kernel core/murmur3 core/crc32c core/counts core/tracked core/ladder \
-	core/touch core/hll cli/scan cli/cutter cli/field cli/record%
+	core/touch core/hll core/dcso cli/scan cli/cutter cli/field cli/record%
 
 warnings := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wvla
 own_cflags := -std=c11 -ffp-contract=off $(warnings) $(if $(filter 1,$(WERROR)),-Werror)

@@ -24,6 +24,26 @@ struct sketch_bloom *filter_open(const char *name, enum sketch_access access)
 	return file == NULL ? NULL : filter_of_file(name, file);
 }
 
+struct sketch_dcso *filter_dcso_of_file(const char *name, struct sketch_file *file)
+{
+	struct sketch_dcso *dcso = NULL;
+	const struct sketch_dcso_params *params;
+	struct sketch_error error;
+
+	if (sketch_dcso_of_file(&dcso, file, &error) != SKETCH_OK) {
+		message_file(message_input_name(name), &error);
+		return NULL;
+	}
+	params = sketch_dcso_params(dcso);
+	if (params->dependent)
+		message("%s: warning: of m = %" PRIu64 " the odd part is %" PRIu64
+			": in this format the bits of a key then hang together, and false "
+			"positives are more than planned (sketch-info measures them)",
+			message_input_name(name), params->m,
+			params->m >> __builtin_ctzll(params->m));
+	return dcso;
+}
+
 bool filter_claim(struct filter_state *kept, const struct state_options *options)
 {
 	struct sketch_file *file;

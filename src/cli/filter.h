@@ -15,6 +15,10 @@ struct sketch_bloom *filter_open(const char *name, enum sketch_access access);
 /* The same of a file that was read; it is used up. */
 struct sketch_bloom *filter_of_file(const char *name, struct sketch_file *file);
 
+/* A filter of DCSO's in a file that was read, which is used up; NULL after a message.
+ * Where its bits are dependent a warning says so. */
+struct sketch_dcso *filter_dcso_of_file(const char *name, struct sketch_file *file);
+
 /* A filter that is kept in a file from run to run. */
 struct filter_state {
 	struct sketch_bloom *filter;

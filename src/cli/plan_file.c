@@ -64,6 +64,31 @@ bool plan_file_read(struct sketch_bloom *filter, const char *name, struct plan_f
 	return true;
 }
 
+void plan_file_read_dcso(const struct sketch_dcso *dcso, struct plan_file *file)
+{
+	const struct sketch_dcso_params *own = sketch_dcso_params(dcso);
+	struct sketch_params params = {
+		SKETCH_CLASSIC, (uint32_t)own->k, 0, own->m, own->n, own->p
+	};
+	struct sketch_bloom_state state;
+
+	sketch_dcso_state(dcso, &state);
+	*file = (struct plan_file){
+		.layers = 1,
+		.single = true,
+		.p = own->p,
+		.n = own->n,
+		.m = own->m,
+		.bytes = (own->m + 63) / 64 * 8,
+		.records = own->inserts,
+		.distinct = state.distinct,
+		.rate = state.rate,
+		.fill = state.fill,
+		.past_capacity = state.past_capacity,
+	};
+	make_case(file, &params);
+}
+
 /* -------------------------------------------------------------------- report */
 
 static void add_facts(struct sheet *sheet, const struct plan_file *file)

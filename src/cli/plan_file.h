@@ -19,6 +19,9 @@ struct plan_file {
 /* Reads them off.  False, after a message that names the file, where it is damaged. */
 bool plan_file_read(struct sketch_bloom *filter, const char *name, struct plan_file *file);
 
+/* The same of a filter of DCSO's. */
+void plan_file_read_dcso(const struct sketch_dcso *dcso, struct plan_file *file);
+
 /* The main sheet: used is what the bits say, textbook what the formulas say of as
  * many keys as they tell of; how many more until the rate is p; and how large a
  * filter would be that keeps p for twice the keys. */

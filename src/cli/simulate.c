@@ -233,3 +233,11 @@ bool simulate_file(struct sketch_bloom *filter, const char *name, uint64_t queri
 	conclude(result, bound);
 	return true;
 }
+
+void simulate_dcso(const struct sketch_dcso *dcso, uint64_t queries, uint32_t seed, double bound,
+		   struct simulation_result *result)
+{
+	*result = (struct simulation_result){ .sample = { .filters = 1, .queries = queries } };
+	result->sample.hits = sketch_dcso_sample(dcso, seed, queries);
+	conclude(result, bound);
+}

@@ -40,4 +40,8 @@ bool simulate_filters(const struct simulation *simulation, struct simulation_res
 bool simulate_file(struct sketch_bloom *filter, const char *name, uint64_t queries, uint32_t seed,
 		   double bound, struct simulation_result *result);
 
+/* The same of a filter of DCSO's, for hashes as random keys have them. */
+void simulate_dcso(const struct sketch_dcso *dcso, uint64_t queries, uint32_t seed, double bound,
+		   struct simulation_result *result);
+
 #endif

@@ -8,6 +8,7 @@
 #include "filter.h"
 #include "message.h"
 #include "murmur3.h"
+#include "open.h"
 #include "option.h"
 #include "output.h"
 #include "parallel.h"
@@ -156,24 +157,53 @@ static enum option_outcome parse_args(struct query *query, int argc, char **argv
 
 /* ---------------------------------------------------------------- the filters */
 
+/* One of the two; a filter of DCSO's hashes keys by itself. */
+struct asked {
+	struct sketch_bloom *bloom;
+	struct sketch_dcso *dcso;
+};
+
 struct run {
 	const struct query *query;
-	struct sketch_bloom **filters;
+	struct asked *filters;
+	bool has_dcso;
 	struct output *out; /* in memory where others have theirs, too */
 	struct output *final;
 	struct touch touch;
-	/* How records are hashed as they are read: with the first filter's seed, and
-	 * folded where every filter folds.  A filter that wants it otherwise makes
-	 * its own hashes of the keys, which are not folded then. */
+	/* How records are hashed as they are read: with the first filter's seed (0 where
+	 * that has none), and folded where every filter folds.  A filter that wants it
+	 * otherwise makes its own hashes of the keys, which are not folded then. */
 	uint32_t seed;
 	bool fold;
 	uint64_t selected, found;
 	bool done; /* --quiet has its answer */
 };
 
-static bool folds(const struct sketch_bloom *filter)
+static bool folds(const struct asked *asked)
 {
-	return sketch_bloom_identity(filter)->transforms & SKETCH_FOLD_ASCII;
+	return asked->bloom != NULL &&
+	       sketch_bloom_identity(asked->bloom)->transforms & SKETCH_FOLD_ASCII;
+}
+
+static uint32_t seed_of(const struct asked *asked)
+{
+	return asked->bloom == NULL ? 0 : sketch_bloom_identity(asked->bloom)->seed;
+}
+
+static bool open_filter(struct run *run, const char *name, enum sketch_access access,
+			struct asked *asked)
+{
+	struct sketch_file *file = open_sketch(name, access);
+
+	if (file == NULL)
+		return false;
+	if (sketch_file_kind(file) != SKETCH_KIND_DCSO) {
+		asked->bloom = filter_of_file(name, file);
+		return asked->bloom != NULL;
+	}
+	run->has_dcso = true;
+	asked->dcso = filter_dcso_of_file(name, file);
+	return asked->dcso != NULL;
 }
 
 /* Reads all filters before anything is written. */
@@ -191,19 +221,19 @@ static bool open_filters(struct run *run)
 	}
 	run->fold = true;
 	for (size_t i = 0; i < names->count; i++) {
-		run->filters[i] = filter_open(names->items[i], access);
-		if (run->filters[i] == NULL)
+		if (!open_filter(run, names->items[i], access, &run->filters[i]))
 			return false;
-		if (run->query->records.fold && !folds(run->filters[i])) {
+		if (run->query->records.fold && !folds(&run->filters[i])) {
 			message("%s: --ignore-case contradicts the filter, whose keys were not "
 				"folded",
 				message_input_name(names->items[i]));
 			return false;
 		}
-		run->fold = run->fold && folds(run->filters[i]);
+		run->fold = run->fold && folds(&run->filters[i]);
 	}
-	run->seed = sketch_bloom_identity(run->filters[0])->seed;
-	touch_filter(&run->touch, run->filters[0], false);
+	run->seed = seed_of(&run->filters[0]);
+	if (run->filters[0].bloom != NULL)
+		touch_filter(&run->touch, run->filters[0].bloom, false);
 	system_guard_mapping(names->count == 1 ? names->items[0] : "a filter");
 	return true;
 }
@@ -231,12 +261,11 @@ static bool hash_key(const uint8_t *key, size_t length, bool fold, uint32_t seed
 
 /* The hashes that one filter asks for: those of the batch where they fit, else
  * `own`; NULL without memory. */
-static const struct sketch_hash *hashes_for(const struct run *run,
-					    const struct sketch_bloom *filter,
+static const struct sketch_hash *hashes_for(const struct run *run, const struct asked *filter,
 					    const struct records_batch *batch,
 					    struct sketch_hash *own)
 {
-	uint32_t seed = sketch_bloom_identity(filter)->seed;
+	uint32_t seed = seed_of(filter);
 
 	if (seed == run->seed && folds(filter) == run->fold)
 		return batch->hashes;
@@ -248,6 +277,26 @@ static const struct sketch_hash *hashes_for(const struct run *run,
 	return own;
 }
 
+/* Asks a filter of DCSO's about the records that have a key. */
+static void ask_dcso(const struct sketch_dcso *dcso, const struct records_batch *batch,
+		     uint64_t found[PASS_WORDS])
+{
+	const uint8_t *keys[RECORDS_BATCH];
+	size_t lengths[RECORDS_BATCH], places[RECORDS_BATCH], kept = 0;
+	uint64_t in[PASS_WORDS] = { 0 };
+
+	for (size_t i = 0; i < batch->count; i++) {
+		if (!(batch->keyed[i / 64] >> i % 64 & 1))
+			continue;
+		keys[kept] = batch->keys[i];
+		lengths[kept] = batch->key_lengths[i];
+		places[kept++] = i;
+	}
+	sketch_dcso_test(dcso, keys, lengths, kept, in);
+	for (size_t i = 0; i < kept; i++)
+		found[places[i] / 64] |= (in[i / 64] >> i % 64 & 1) << places[i] % 64;
+}
+
 /* Asks every filter: found gets a bit for each record whose key is in any. */
 static bool ask(struct run *run, const struct records_batch *batch, uint64_t found[PASS_WORDS])
 {
@@ -256,11 +305,17 @@ static bool ask(struct run *run, const struct records_batch *batch, uint64_t fou
 	struct sketch_error error;
 
 	for (size_t i = 0; i < run->query->filters.count; i++) {
-		const struct sketch_hash *hashes = hashes_for(run, run->filters[i], batch, own);
+		const struct asked *filter = &run->filters[i];
+		const struct sketch_hash *hashes;
 
+		if (filter->dcso != NULL) {
+			ask_dcso(filter->dcso, batch, found);
+			continue;
+		}
+		hashes = hashes_for(run, filter, batch, own);
 		if (hashes == NULL)
 			return false;
-		if (sketch_bloom_test(run->filters[i], hashes, batch->count, in, &error) !=
+		if (sketch_bloom_test(filter->bloom, hashes, batch->count, in, &error) !=
 		    SKETCH_OK) {
 			message_file(message_input_name(run->query->filters.items[i]), &error);
 			return false;
@@ -389,7 +444,7 @@ static bool ask_inputs(struct run *run, bool *trouble)
 		.count = query->input_count,
 		.seed = run->seed,
 		.fold = run->fold,
-		.keep_keys = query->filters.count > 1,
+		.keep_keys = query->filters.count > 1 || run->has_dcso,
 		.idle = query->parallel.threads > 1 ? NULL : flush,
 		.context = run,
 		.touch = &run->touch,
@@ -455,8 +510,10 @@ static int run_query(const struct query *query)
 		good = output_text(run.out, "%" PRIu64 "\n", run.selected);
 	if (run.out != NULL)
 		good = output_close(run.out) && good;
-	for (size_t i = 0; run.filters != NULL && i < query->filters.count; i++)
-		sketch_bloom_free(run.filters[i]);
+	for (size_t i = 0; run.filters != NULL && i < query->filters.count; i++) {
+		sketch_bloom_free(run.filters[i].bloom);
+		sketch_dcso_free(run.filters[i].dcso);
+	}
 	free(run.filters);
 	/* As grep -q: what was found is found, whatever else failed. */
 	if (query->quiet && good && run.done)

@@ -9,6 +9,7 @@
 #include "filter.h"
 #include "message.h"
 #include "number.h"
+#include "open.h"
 #include "option.h"
 #include "plan_case.h"
 #include "plan_counts.h"
@@ -487,7 +488,13 @@ static bool run_case(const struct calc *calc, struct answer *answer)
 	return print_answer(calc, answer);
 }
 
-static bool simulate_existing(const struct calc *calc, struct sketch_bloom *bloom,
+/* The filter of --file: one of the two. */
+struct existing {
+	struct sketch_bloom *bloom;
+	struct sketch_dcso *dcso;
+};
+
+static bool simulate_existing(const struct calc *calc, const struct existing *existing,
 			      struct answer *answer)
 {
 	double rate = answer->file.rate;
@@ -495,20 +502,26 @@ static bool simulate_existing(const struct calc *calc, struct sketch_bloom *bloo
 		calc->queries > 0 ? calc->queries : simulate_queries(fmax(rate, 1e-12), 1);
 	struct simulation_result result;
 
-	if (!simulate_file(bloom, calc->file, queries, calc->plan.seed, rate, &result))
+	if (existing->dcso != NULL)
+		simulate_dcso(existing->dcso, queries, calc->plan.seed, rate, &result);
+	else if (!simulate_file(existing->bloom, calc->file, queries, calc->plan.seed, rate,
+				&result))
 		return false;
 	plan_report_simulation(&answer->main, &result, rate);
 	return true;
 }
 
-static bool ask_file(const struct calc *calc, struct sketch_bloom *bloom, struct answer *answer)
+static bool ask_file(const struct calc *calc, const struct existing *existing,
+		     struct answer *answer)
 {
 	struct plan_file *file = &answer->file;
 	/* Until when a filter that grows keeps p above its own is no number. */
 	bool needs_one = calc->changes || calc->table || calc->compare || calc->explain ||
 			 calc->curve != CURVE_NONE;
 
-	if (!plan_file_read(bloom, calc->file, file))
+	if (existing->dcso != NULL)
+		plan_file_read_dcso(existing->dcso, file);
+	else if (!plan_file_read(existing->bloom, calc->file, file))
 		return false;
 	if (calc->until > 0 && !file->single) {
 		message("%s: %s", message_input_name(calc->file),
@@ -528,20 +541,27 @@ static bool ask_file(const struct calc *calc, struct sketch_bloom *bloom, struct
 	answer->p = calc->until > 0 ? calc->until : file->p;
 	plan_file_report(&answer->main, file, answer->p);
 	return ask_case(calc, answer) &&
-	       (calc->simulate == 0 || simulate_existing(calc, bloom, answer)) &&
+	       (calc->simulate == 0 || simulate_existing(calc, existing, answer)) &&
 	       print_answer(calc, answer);
 }
 
 static bool run_file(const struct calc *calc, struct answer *answer)
 {
-	struct sketch_bloom *bloom = filter_open(calc->file, SKETCH_READ);
-	bool good = bloom != NULL;
+	struct sketch_file *file = open_sketch(calc->file, SKETCH_READ);
+	struct existing existing = { NULL, NULL };
+	bool good;
 
-	if (!good)
+	if (file == NULL)
 		return false;
 	system_guard_mapping(calc->file);
-	good = ask_file(calc, bloom, answer);
-	sketch_bloom_free(bloom);
+	if (sketch_file_kind(file) == SKETCH_KIND_DCSO)
+		existing.dcso = filter_dcso_of_file(calc->file, file);
+	else
+		existing.bloom = filter_of_file(calc->file, file);
+	good = (existing.dcso != NULL || existing.bloom != NULL) &&
+	       ask_file(calc, &existing, answer);
+	sketch_bloom_free(existing.bloom);
+	sketch_dcso_free(existing.dcso);
 	system_guard_mapping(NULL);
 	return good;
 }

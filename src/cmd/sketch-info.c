@@ -303,7 +303,51 @@ static void tell_distinct(struct facts *facts, const char *file, const struct sk
 	facts_close(facts);
 }
 
+/* ------------------------------------------------------------------------ DCSO */
+
+static void tell_dcso(struct facts *facts, const char *file, const struct sketch_dcso *dcso,
+		      bool *past)
+{
+	const struct sketch_dcso_params *params = sketch_dcso_params(dcso);
+	struct sketch_bloom_state state;
+
+	sketch_dcso_state(dcso, &state);
+	*past = *past || state.past_capacity;
+	facts_open(facts);
+	facts_word(facts, "file", file);
+	facts_word(facts, "kind", "dcso");
+	facts_count(facts, "version", 1);
+	facts_word(facts, "hash", "fnv1_64");
+	facts_count(facts, "inserts", params->inserts);
+	facts_bytes(facts, "bytes", (params->m + 63) / 64 * 8);
+	facts_word(facts, "layout", "classic");
+	facts_count(facts, "n", params->n);
+	facts_rate(facts, "p", params->p);
+	facts_count(facts, "m", params->m);
+	facts_count(facts, "k", params->k);
+	facts_fill(facts, "fill", state.fill);
+	facts_rate(facts, "rate", state.rate);
+	facts_truth(facts, "dependent", params->dependent);
+	facts_keys(facts, "distinct", state.distinct);
+	facts_truth(facts, "past_capacity", state.past_capacity);
+	facts_count(facts, "metadata", params->metadata);
+	facts_word(facts, "checksum", "none");
+	facts_close(facts);
+}
+
 /* ------------------------------------------------------------------ running */
+
+static bool tell_foreign(struct facts *facts, const char *file, struct sketch_file *read,
+			 bool *past)
+{
+	struct sketch_dcso *dcso = filter_dcso_of_file(file, read);
+	bool good = dcso != NULL;
+
+	if (good)
+		tell_dcso(facts, file, dcso, past);
+	sketch_dcso_free(dcso);
+	return good;
+}
 
 static bool tell_hll(struct facts *facts, const char *file, struct sketch_file *read)
 {
@@ -335,6 +379,8 @@ static bool tell(struct facts *facts, const char *file, bool *past)
 		sketch_counts_free(counts);
 	} else if (sketch_file_kind(read) == SKETCH_KIND_HYPERLOGLOG) {
 		good = tell_hll(facts, file, read);
+	} else if (sketch_file_kind(read) == SKETCH_KIND_DCSO) {
+		good = tell_foreign(facts, file, read, past);
 	} else {
 		filter = filter_of_file(file, read);
 		good = filter != NULL && tell_filter(facts, file, filter, past);

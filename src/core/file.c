@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dcso.h"
 #include "endian.h"
 #include "error.h"
 
@@ -64,16 +65,13 @@ static enum sketch_status compare_length(uint64_t present, uint64_t declared,
 	return SKETCH_OK;
 }
 
-/* Reads what follows the `done` bytes already in the region, to the end of the
- * input, which must come where the header says. */
+/* Reads what follows the `done` bytes already in the region, up to the length that
+ * the header says. */
 static enum sketch_status slurp(int fd, struct region *region, size_t done, uint64_t declared,
 				struct sketch_error *error)
 {
-	enum sketch_status status;
-	size_t excess = 0;
-	uint8_t extra;
-
 	while (done < declared) {
+		enum sketch_status status;
 		size_t before = done;
 
 		if (done == region->length) {
@@ -88,23 +86,30 @@ static enum sketch_status slurp(int fd, struct region *region, size_t done, uint
 		if (done == before)
 			return compare_length(done, declared, error);
 	}
-	status = read_fully(fd, &extra, 1, &excess, error);
-	if (status != SKETCH_OK)
-		return status;
-	if (excess > 0)
-		return error_set(error, SKETCH_LENGTHENED,
-				 "damaged: more bytes follow the %" PRIu64 " that belong to it",
-				 declared);
 	return SKETCH_OK;
 }
 
-/* Puts the whole file into memory: at once where its size is known to be what
- * the header says, else as it arrives. */
-static enum sketch_status load(struct region *region, int fd, const uint8_t *start,
+/* The input must end where the header says. */
+static enum sketch_status expect_end(int fd, uint64_t declared, struct sketch_error *error)
+{
+	size_t excess = 0;
+	uint8_t extra;
+	enum sketch_status status = read_fully(fd, &extra, 1, &excess, error);
+
+	if (status == SKETCH_OK && excess > 0)
+		return error_set(error, SKETCH_LENGTHENED,
+				 "damaged: more bytes follow the %" PRIu64 " that belong to it",
+				 declared);
+	return status;
+}
+
+/* Puts the whole file, of which `got` bytes were read already, into memory: at once
+ * where its size is known to be what the header says, else as it arrives. */
+static enum sketch_status load(struct region *region, int fd, const uint8_t *start, size_t got,
 			       uint64_t declared, bool known, uint64_t budget,
 			       struct sketch_error *error)
 {
-	size_t first = (size_t)1 << 20;
+	size_t first = (size_t)1 << 20, done = got < declared ? got : (size_t)declared;
 
 	if (declared > budget || declared > SIZE_MAX / 4)
 		return error_set(error, SKETCH_NO_MEMORY,
@@ -112,12 +117,24 @@ static enum sketch_status load(struct region *region, int fd, const uint8_t *sta
 				 declared, budget);
 	if (known || declared < first)
 		first = (size_t)declared;
-	if (first < FORMAT_HEADER_BYTES)
-		return compare_length(FORMAT_HEADER_BYTES, declared, error);
 	if (!region_new(region, first))
 		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
-	memcpy(region->data, start, FORMAT_HEADER_BYTES);
-	return slurp(fd, region, FORMAT_HEADER_BYTES, declared, error);
+	memcpy(region->data, start, done);
+	return slurp(fd, region, done, declared, error);
+}
+
+/* The same of a sketch file of ours. */
+static enum sketch_status load_sketch(struct sketch_file *file, int fd, const uint8_t *start,
+				      bool known, struct sketch_error *error)
+{
+	uint64_t declared = file->header.length;
+	enum sketch_status status;
+
+	if (declared < FORMAT_HEADER_BYTES)
+		return compare_length(FORMAT_HEADER_BYTES, declared, error);
+	status = load(&file->bytes, fd, start, FORMAT_HEADER_BYTES, declared, known, file->budget,
+		      error);
+	return status == SKETCH_OK ? expect_end(fd, declared, error) : status;
 }
 
 static enum sketch_status file_decode_table(struct sketch_file *file, struct sketch_error *error)
@@ -126,6 +143,51 @@ static enum sketch_status file_decode_table(struct sketch_file *file, struct ske
 	if (file->sections == NULL)
 		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
 	return format_decode_table(file->bytes.data, &file->header, file->sections, error);
+}
+
+/* Reads on to the end of the input; *length becomes that of the whole. */
+static enum sketch_status drain(int fd, uint64_t *length, struct sketch_error *error)
+{
+	uint8_t rest[4096];
+	enum sketch_status status;
+	size_t got;
+
+	do {
+		got = 0;
+		status = read_fully(fd, rest, sizeof rest, &got, error);
+		*length += got;
+	} while (status == SKETCH_OK && got > 0);
+	return status;
+}
+
+/* Reads or maps a file of DCSO, which says how long its filter is, but not what follows
+ * it: that is left where it is. */
+static enum sketch_status fetch_dcso(struct sketch_file *file, int fd, const struct stat *st,
+				     const uint8_t *start, size_t got,
+				     struct sketch_file_info *info, struct sketch_error *error)
+{
+	struct sketch_dcso_params params;
+	uint64_t needed;
+	enum sketch_status status = dcso_decode_header(start, got, &params, &needed, error);
+
+	if (status != SKETCH_OK)
+		return status;
+	file->header = (struct format_header){ .kind = SKETCH_KIND_DCSO, .version = 1 };
+	file->header.length = S_ISREG(st->st_mode) ? (uint64_t)st->st_size : needed;
+	if (info != NULL)
+		*info = (struct sketch_file_info){ 1, SKETCH_KIND_DCSO, file->header.length };
+	if (file->header.length < needed)
+		return compare_length(file->header.length, needed, error);
+	if (S_ISREG(st->st_mode)) {
+		file->mapped = true;
+		if (needed > SIZE_MAX || !region_map(&file->bytes, fd, (size_t)needed))
+			return error_io(error, errno, "cannot map it");
+		return SKETCH_OK;
+	}
+	status = load(&file->bytes, fd, start, got, needed, false, file->budget, error);
+	if (status == SKETCH_OK && got > needed)
+		file->header.length = got;
+	return status == SKETCH_OK ? drain(fd, &file->header.length, error) : status;
 }
 
 static enum sketch_status fetch(struct sketch_file *file, int fd, struct sketch_file_info *info,
@@ -140,17 +202,19 @@ static enum sketch_status fetch(struct sketch_file *file, int fd, struct sketch_
 	if (fstat(fd, &st) != 0)
 		return error_io(error, errno, "");
 	status = read_fully(fd, start, sizeof start, &got, error);
+	if (status == SKETCH_OK && dcso_is(start, got))
+		return fetch_dcso(file, fd, &st, start, got, info, error);
 	if (status == SKETCH_OK)
 		status = format_decode_header(start, got, &file->header, info, error);
 	if (status != SKETCH_OK)
 		return status;
 	if (!S_ISREG(st.st_mode))
-		return load(&file->bytes, fd, start, header->length, false, file->budget, error);
+		return load_sketch(file, fd, start, false, error);
 	status = compare_length((uint64_t)st.st_size, header->length, error);
 	if (status != SKETCH_OK)
 		return status;
 	if (file->access == SKETCH_WRITABLE)
-		return load(&file->bytes, fd, start, header->length, true, file->budget, error);
+		return load_sketch(file, fd, start, true, error);
 	file->mapped = true;
 	if (header->length > SIZE_MAX || !region_map(&file->bytes, fd, (size_t)header->length))
 		return error_io(error, errno, "cannot map it");
@@ -169,7 +233,7 @@ enum sketch_status sketch_file_read(struct sketch_file **file, int fd, enum sket
 	made->access = access;
 	made->budget = budget;
 	status = fetch(made, fd, info, error);
-	if (status == SKETCH_OK)
+	if (status == SKETCH_OK && made->header.kind != SKETCH_KIND_DCSO)
 		status = file_decode_table(made, error);
 	if (status != SKETCH_OK) {
 		sketch_file_free(made);
@@ -198,6 +262,10 @@ enum sketch_status file_expect_kind(const struct sketch_file *file, enum sketch_
 {
 	if (file->header.kind == (uint32_t)kind)
 		return SKETCH_OK;
+	if (file->header.kind == SKETCH_KIND_DCSO)
+		return error_set(error, SKETCH_UNSUPPORTED,
+				 "is a Bloom filter of DCSO's: it can be asked (bloom-query, "
+				 "sketch-info, fpr-calc --file), not joined or added to");
 	return error_set(error, SKETCH_UNSUPPORTED, "holds a %s, not a %s",
 			 sketch_kind_name(file->header.kind), sketch_kind_name((uint32_t)kind));
 }

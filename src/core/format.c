@@ -47,8 +47,6 @@ static enum sketch_status refuse_foreign(const uint8_t *bytes, size_t length,
 		what = "a sketch file damaged by a transfer in text mode: copy it again as binary";
 	else if (length >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)
 		what = "compressed by gzip: pipe it through gzip -dc first";
-	else if (length >= 48 && load_u64(bytes) == 1)
-		what = "not a sketch file (perhaps a DCSO .bloom file, which is not read)";
 	return error_set(error, SKETCH_FOREIGN, "%s", what);
 }
 

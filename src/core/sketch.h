@@ -512,6 +512,10 @@ enum sketch_access {
 	SKETCH_WRITABLE  /* read into memory, every chunk verified */
 };
 
+/* What sketch_file_kind says of a .bloom file of DCSO, which is no sketch file of ours,
+ * and so has none of our kinds. */
+#define SKETCH_KIND_DCSO 0x4f534344u
+
 /* What a file's header says before its kind is known to matter. */
 struct sketch_file_info {
 	uint32_t version, kind;
@@ -562,6 +566,42 @@ enum sketch_status sketch_hll_of_file(struct sketch_hll **hll, struct sketch_fil
 				      struct sketch_error *error);
 enum sketch_status sketch_hll_write(const struct sketch_hll *hll, int fd,
 				    struct sketch_error *error);
+
+/* -------------------------------------------------------------------- DCSO */
+
+/* A Bloom filter in the format of DCSO's bloom, version 1, to be asked and never
+ * written.  It has no checksums: a changed bit cannot be noticed. */
+struct sketch_dcso;
+
+struct sketch_dcso_params {
+	uint64_t n, k, m;
+	double p;          /* asked for at n keys; the textbook's formula gave m and k */
+	uint64_t inserts;  /* keys put in that set a new bit */
+	uint64_t metadata; /* bytes of the user's behind the filter */
+	bool dependent;    /* m is even and its odd part below 64, so that the bits of a key
+	                    * hang together: false positives are more than the fill
+	                    * says, up to 35 times */
+};
+
+/* The filter that a file holds, as sketch_bloom_of_file. */
+enum sketch_status sketch_dcso_of_file(struct sketch_dcso **dcso, struct sketch_file *file,
+				       struct sketch_error *error);
+void sketch_dcso_free(struct sketch_dcso *dcso);
+
+const struct sketch_dcso_params *sketch_dcso_params(const struct sketch_dcso *dcso);
+
+/* Which of `count` keys may be there?  Bits as of sketch_bloom_test. */
+void sketch_dcso_test(const struct sketch_dcso *dcso, const uint8_t *const *keys,
+		      const size_t *lengths, size_t count, uint64_t *found);
+
+/* How many of `queries` hashes drawn by seed are found, as absent keys would be. */
+uint64_t sketch_dcso_sample(const struct sketch_dcso *dcso, uint64_t seed, uint64_t queries);
+
+/* What its bits say, as of a classic filter; where they are dependent the rate is
+ * measured, by a million hashes. */
+void sketch_dcso_state(const struct sketch_dcso *dcso, struct sketch_bloom_state *state);
+
+/* --------------------------------------------------------- filters in files */
 
 /* Verifies every chunk not verified yet. */
 enum sketch_status sketch_bloom_verify(struct sketch_bloom *filter, struct sketch_error *error);
