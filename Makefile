@@ -254,6 +254,9 @@ samples: ## make the data in samples again
 bench: all-default build/bench/helper ## speed beside other tools (see scripts/bench)
 	@BIN='$(CURDIR)/build/bin' HELPER='$(CURDIR)/build/bench/helper' scripts/bench
 
+instructions: all-default build/bench/helper ## what a record costs, in instructions (valgrind)
+	@BIN='$(CURDIR)/build/bin' HELPER='$(CURDIR)/build/bench/helper' scripts/instructions
+
 build/bench/helper: scripts/bench-helper.c build/flags
 	@mkdir -p $(@D)
 	$(call compile,default) -o $@ $< $(LDFLAGS) $(LDLIBS)
