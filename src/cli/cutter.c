@@ -38,12 +38,23 @@ void cutter_rules_make(struct cutter_rules *rules, const struct records_setup *s
 	rules->many_fields = !no_fields && (rules->one_field == 0 || setup->weight_field > 0);
 }
 
+static inline uint8_t fold(uint8_t byte)
+{
+	return (uint8_t)(byte + ((uint8_t)(byte - 'A') < 26 ? 'a' - 'A' : 0));
+}
+
 void records_fold(uint8_t *to, const uint8_t *from, size_t length)
 {
-	for (size_t i = 0; i < length; i++) {
-		uint8_t byte = from[i];
+	for (size_t i = 0; i < length; i++)
+		to[i] = fold(from[i]);
+}
 
-		to[i] = (uint8_t)(byte + ((uint8_t)(byte - 'A') < 26 ? 'a' - 'A' : 0));
+/* The same in pieces that make one vector, over the end of both: there is padding. */
+static void fold_padded(uint8_t *to, const uint8_t *from, size_t length)
+{
+	for (size_t i = 0; i < length; i += MURMUR3_PADDING) {
+		for (size_t j = 0; j < MURMUR3_PADDING; j++)
+			to[i + j] = fold(from[i + j]);
 	}
 }
 
@@ -139,7 +150,7 @@ static bool find_key(struct cutter *cutter, struct records_batch *batch, size_t 
 		cutter->tally.without_weight++;
 	}
 	if (found && rules->fold) {
-		records_fold(scratch, key, length);
+		fold_padded(scratch, key, length);
 		key = scratch;
 		*used = length;
 	}
