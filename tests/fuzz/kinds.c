@@ -144,7 +144,8 @@ static enum sketch_status counts_of_file(void **sketch, struct sketch_file *file
 	return status;
 }
 
-static enum sketch_status counts_verify(void *sketch, struct sketch_error *error)
+/* All of it was verified when it was read. */
+static enum sketch_status nothing_left(void *sketch, struct sketch_error *error)
 {
 	(void)sketch;
 	(void)error;
@@ -239,13 +240,88 @@ static void counts_compare(void *both, void *part)
 	}
 }
 
+/* ------------------------------------------------------------------- distinct */
+
+static enum sketch_status hll_of_file(void **sketch, struct sketch_file *file,
+				      struct sketch_error *error)
+{
+	struct sketch_hll *hll;
+	enum sketch_status status = sketch_hll_of_file(&hll, file, error);
+
+	if (status == SKETCH_OK)
+		*sketch = hll;
+	return status;
+}
+
+static enum sketch_status hll_write(void *sketch, int fd, struct sketch_error *error)
+{
+	return sketch_hll_write(sketch, fd, error);
+}
+
+static enum sketch_status hll_unite(void *into, void *from, struct sketch_error *error)
+{
+	return sketch_hll_union(into, from, error);
+}
+
+static void hll_release(void *sketch)
+{
+	sketch_hll_free(sketch);
+}
+
+static enum sketch_status hll_ask(void *sketch, struct sketch_error *error)
+{
+	struct sketch_hll_state state;
+
+	(void)error;
+	sketch_hll_state(sketch, &state);
+	fuzz_require(!isnan(state.distinct) && state.distinct >= 0, "distinct %g", state.distinct);
+	fuzz_require(state.low <= state.distinct && state.distinct <= state.high,
+		     "%g is not from %g to %g", state.distinct, state.low, state.high);
+	fuzz_require(state.error >= 0 && (state.error == 0 || !state.exact), "error %g",
+		     state.error);
+	return SKETCH_OK;
+}
+
+/* Keys that are there already change nothing more. */
+static void hll_change(void *sketch)
+{
+	struct sketch_hll *hll = sketch;
+	struct sketch_hash hashes[ASKED];
+	struct sketch_hll_state once, twice;
+
+	for (uint64_t i = 0; i < ASKED; i++)
+		hashes[i] = hash_of(i, sketch_hll_identity(hll)->seed);
+	sketch_hll_add(hll, hashes, ASKED);
+	sketch_hll_state(hll, &once);
+	sketch_hll_add(hll, hashes, ASKED);
+	sketch_hll_state(hll, &twice);
+	fuzz_require(once.distinct == twice.distinct && once.zero == twice.zero,
+		     "the same keys again: %g, then %g", once.distinct, twice.distinct);
+	fuzz_require(!once.exact || once.distinct >= ASKED, "%g are fewer than were added",
+		     once.distinct);
+}
+
+static void hll_compare(void *both, void *part)
+{
+	struct sketch_hll_state of_both, of_part;
+
+	sketch_hll_state(both, &of_both);
+	sketch_hll_state(part, &of_part);
+	fuzz_require(!of_both.exact || (of_part.exact && of_both.distinct >= of_part.distinct),
+		     "%g in both, %g in a part", of_both.distinct, of_part.distinct);
+	fuzz_require(of_both.exact || of_part.exact || of_both.zero <= of_part.zero,
+		     "registers were emptied");
+}
+
 /* ----------------------------------------------------------------- the table */
 
 const struct kind kinds[] = {
 	{ SKETCH_KIND_BLOOM, ".bloom", bloom_of_file, bloom_verify, bloom_write, bloom_unite,
 	  bloom_release, bloom_ask, bloom_change, bloom_compare },
-	{ SKETCH_KIND_COUNTS, ".cms", counts_of_file, counts_verify, counts_write, counts_unite,
+	{ SKETCH_KIND_COUNTS, ".cms", counts_of_file, nothing_left, counts_write, counts_unite,
 	  counts_release, counts_ask, counts_change, counts_compare },
+	{ SKETCH_KIND_HYPERLOGLOG, ".hll", hll_of_file, nothing_left, hll_write, hll_unite,
+	  hll_release, hll_ask, hll_change, hll_compare },
 };
 const size_t kinds_count = sizeof kinds / sizeof *kinds;
 
@@ -347,7 +423,8 @@ static bool lies_within(const struct entry *entry, size_t size)
 
 static bool is_chunked(uint32_t type)
 {
-	return type == FORMAT_BITS || type == FORMAT_CELLS || type == FORMAT_KEYS;
+	return type == FORMAT_BITS || type == FORMAT_CELLS || type == FORMAT_KEYS ||
+	       type == FORMAT_REGISTERS || type == FORMAT_HASHES;
 }
 
 /* The SUMS of a chunked section, as far as there is room for them; the sum of SUMS. */
