@@ -33,6 +33,7 @@
 #include "endian.h"
 #include "error.h"
 #include "hll_estimate.h"
+#include "murmur3.h"
 #include "portable.h"
 
 #define HLL_BATCH 64
@@ -103,6 +104,7 @@ enum sketch_status sketch_hll_new(struct sketch_hll **hll, const struct sketch_i
 	}
 	made->identity = *identity;
 	made->precision = precision;
+	made->salt = (uint64_t)(uintptr_t)made;
 	*hll = made;
 	return SKETCH_OK;
 }
@@ -190,8 +192,9 @@ static void make_dense(struct sketch_hll *hll)
 static bool find_slot(const struct sketch_hll *hll, uint64_t hash, uint64_t **slot)
 {
 	uint64_t *slots = slots_of(hll), mask = hll_slots(hll->precision) - 1;
-	/* The table has 2^(precision - 2) slots. */
-	uint64_t at = index_of(hash, hll->precision - 2);
+	/* The table has 2^(precision - 2) slots. A file whose hashes all begin alike would
+	 * else make one long run of them, to be gone through for each. */
+	uint64_t at = index_of(murmur3_mix(hash ^ hll->salt), hll->precision - 2);
 
 	while (slots[at] != 0 && slots[at] != hash)
 		at = (at + 1) & mask;

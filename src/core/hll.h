@@ -13,6 +13,8 @@ struct sketch_hll {
 	 * kept beside them. */
 	struct region table;
 	uint64_t hashes; /* in it, 0 included */
+	uint64_t salt;   /* decides the slots, which must not be known to whoever made the
+	                  * hashes; nothing that goes out depends on it */
 	bool has_zero;
 	/* Many: a byte for each register. */
 	bool dense;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "format.h"
@@ -217,6 +218,30 @@ static void add__up_to_an_eighth__is_exact_and_then_an_estimate(void **unused)
 		sketch_hll_free(hll);
 		free(hashes);
 	}
+}
+
+/* As in a file made by somebody who wants its readers to take for ever: 2^18 hashes in
+ * one run of slots are 3e10 steps, a minute's work. */
+static void add__hashes_that_begin_alike__take_no_longer(void **unused)
+{
+	struct sketch_hll *hll = make(SKETCH_HLL_MOST_PRECISION), *other;
+	uint64_t most = hll_most_hashes(SKETCH_HLL_MOST_PRECISION);
+	clock_t begun = clock(), limit = (run_slow() ? 50 : 5) * CLOCKS_PER_SEC;
+	struct sketch_error error;
+	struct bytes bytes;
+
+	(void)unused;
+	for (uint64_t i = 0; i < most; i++)
+		add_hash(hll, i);
+	assert_true(state_of(hll).exact && state_of(hll).distinct == (double)most);
+	bytes = written(hll);
+	assert_status(SKETCH_OK, reread(&bytes, &other, &error), &error);
+	join(other, hll);
+	assert_true(state_of(other).distinct == (double)most);
+	assert_true(clock() - begun < limit);
+	bytes_free(&bytes);
+	sketch_hll_free(hll);
+	sketch_hll_free(other);
 }
 
 static void add__the_hash_0__is_one_key(void **unused)
@@ -522,6 +547,7 @@ int main(void)
 		cmocka_unit_test(error__many_keys_and_few__is_what_the_theory_says),
 		cmocka_unit_test(new__out_of_range_or_too_large__is_refused),
 		cmocka_unit_test(add__up_to_an_eighth__is_exact_and_then_an_estimate),
+		cmocka_unit_test(add__hashes_that_begin_alike__take_no_longer),
 		cmocka_unit_test(add__the_hash_0__is_one_key),
 		cmocka_unit_test(add__hashes__raise_the_register_that_the_page_says),
 		cmocka_unit_test(any_way__of_the_same_keys__is_the_same_file),
