@@ -300,7 +300,10 @@ static void check_all(const struct options *options, struct records *records, st
 	static struct records_batch batch;
 	const struct records_tally *tally = records_tally(records);
 	uint8_t *room = malloc(place->texts[0].size + place->texts[1].size + 1);
-	struct cutter cutter = { .rules = records_rules(records), .name = "a block" };
+	static const struct touch none;
+	struct cutter cutter = { .rules = records_rules(records),
+				 .name = "a block",
+				 .touch = &none };
 	struct cutter_bytes block = { 0 };
 	enum records_outcome outcome;
 
