@@ -137,6 +137,9 @@ for words, stdin, status, out in (
          b"alice\n\ndave\neve\n"),
         (["-F", "seeded.bloom", "-F", "f.bloom", "-f", "1"], b"eve a\n bob\n\nno\n", 0,
          b"eve a\n bob\n"),
+        (["-j", "3", "-v", "f.bloom"], text, 0, b"mallory\nbob\r\ncarol\ndave\neve\n"),
+        (["-j", "2", "-F", "folds.bloom", "-F", "f.bloom"], text * 9000, 0,
+         b"alice\n\ndave\n" * 9000),
         (["/dev/stdin", "-e", "bob"], data, 0, b"bob\n"),
         (["-", "-e", "zed"], data, 1, b"")):
     result = run(["bloom-query", *words], stdin)

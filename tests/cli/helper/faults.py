@@ -16,6 +16,7 @@ import errno
 import itertools
 import os
 import shutil
+import struct
 import sys
 
 from common import ENVIRONMENT, LONG, check, check_none, done, run
@@ -41,6 +42,8 @@ def lines(*ranges):
 
 
 LIST, MORE = lines((0, 300)), lines((200, 400))
+# Another program's filter: 961 bits, of which every second is set.
+DCSO = struct.pack("<QQdQQQ", 1, 100, 0.01, 7, 961, 480) + b"\x55" * 120 + b"\1" + bytes(7)
 STREAM = b"".join(b"key %d %d\n" % (i * i % 40, i % 7) for i in range(300))
 
 
@@ -91,7 +94,15 @@ JOBS = [
     Job("merge into one of them", ["sketch-merge", "-o", "f", "f", "g"], targets=["f"]),
     Job("merge of growing ones", ["sketch-merge", "ladder", "ladder2"]),
     Job("merge of counts", ["sketch-merge", "-o", "c", "d", "e"], targets=["c"]),
-    Job("info", ["sketch-info", "f", "c", "w", "ladder"]),
+    Job("distinct", ["hll-count", "-f", "2", "--bounds", "stream", "more"]),
+    Job("distinct -o", ["hll-count", "-f", "2", "-o", "h", "stream"], targets=["h"]),
+    Job("distinct --append", ["hll-count", "-q", "-f", "2", "--append", "h", "-"], STREAM,
+        targets=["h"]),
+    Job("distinct --query", ["hll-count", "--query", "h", "--query", "i", "--json"]),
+    Job("merge of distinct ones", ["sketch-merge", "-o", "h", "h", "i"], targets=["h"]),
+    Job("query of another format", ["bloom-query", "-F", "dcso", "-F", "f", "list"]),
+    Job("info of another format, pipe", ["sketch-info", "--json", "-"], "dcso"),
+    Job("info", ["sketch-info", "f", "c", "w", "ladder", "h", "i", "dcso"]),
     Job("info --json, pipe", ["sketch-info", "--json", "-"], "c"),
     Job("fpr-calc --file", ["fpr-calc", "--file", "f", "--until", "5%"]),
     Job("fpr-calc", ["fpr-calc", "-n", "1k", "-p", "1%", "--table"]),
@@ -108,6 +119,8 @@ PREPARED = [
     (["cms-count", "--size", "4KiB", "-o", "c", "-f", "2", "stream"], b""),
     (["cms-count", "--size", "4KiB", "-o", "d", "-f", "3", "stream"], b""),
     (["cms-count", "--size", "4KiB", "-o", "e", "list"], b""),
+    (["hll-count", "-q", "--precision", "6", "-o", "h", "list"], b""),
+    (["hll-count", "-q", "--precision", "6", "-o", "i", "-f", "2", "stream"], b""),
 ]
 
 
@@ -123,13 +136,13 @@ def prepare():
     """The folder "kept", whose files each round finds again in the folder "work"."""
     os.makedirs("kept")
     for name, data in (("list", LIST), ("more", MORE), ("stream", STREAM),
-                       ("names", b"list\0more\0")):
+                       ("names", b"list\0more\0"), ("dcso", DCSO)):
         with open(os.path.join("kept", name), "wb") as file:
             file.write(data)
     for arguments, stdin in PREPARED:
         result = run(arguments, stdin, cwd="kept")
         assert result.status == 0, result
-    for name in "fcw":
+    for name in "fcwh":
         os.chmod(os.path.join("kept", name), 0o604)
 
 
