@@ -44,7 +44,8 @@ LOAD_SCALE ?= 1
 version = $(shell sed -n 's/^\treturn "\([0-9]*\.[0-9]*\.[0-9]*\)";$$/\1/p' src/core/*.c)
 
 hot := core/bloom core/kernel core/murmur3 core/crc32c core/counts core/tracked core/ladder \
-	core/touch core/hll core/dcso cli/scan cli/cutter cli/field cli/record%
+	core/ring core/decay core/touch core/hll core/dcso cli/scan cli/cutter cli/field \
+	cli/record%
 
 warnings := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wvla
 own_cflags := -std=c11 -ffp-contract=off $(warnings) $(if $(filter 1,$(WERROR)),-Werror)
@@ -245,6 +246,9 @@ lint: all-default ## formatting, static checks, manual pages against the tools
 format: ## bring the C sources into the house's format
 	@$(CLANG_FORMAT) -i $(wildcard src/*/*.[ch] tests/*/*.[ch] scripts/*.c)
 
+flat-memory: all-default ## memory of counts that forget over 10^8 records: minutes
+	@BIN='$(CURDIR)/build/bin' scripts/flat-memory
+
 golden: ## make tests/golden again; a run must not change a released file
 	scripts/make-golden tests/golden
 
@@ -329,6 +333,6 @@ clean: ## remove everything built
 	rm -rf build
 
 .PHONY: all asan bench check check-clang check-long check-portable clean coverage damage \
-	differential faults force format fuzz golden help install kill lint load samples stress \
-	tsan ubsan uninstall valgrind
+	differential faults flat-memory force format fuzz golden help install kill lint load \
+	samples stress tsan ubsan uninstall valgrind
 force:

@@ -42,9 +42,6 @@
 #include "portable.h"
 #include "positions.h"
 
-#define COUNTS_BATCH 64
-#define COUNTS_CELLS (8 * COUNTS_BATCH) /* of a batch */
-
 /* -------------------------------------------------------------------- sizing */
 
 #define EULER 2.718281828459045
@@ -115,13 +112,13 @@ enum sketch_status counts_check(const struct sketch_counts_params *params,
 
 /* ------------------------------------------------------------ life and death */
 
-enum sketch_status sketch_counts_new(struct sketch_counts **counts,
-				     const struct sketch_identity *identity,
-				     const struct sketch_counts_params *params, uint64_t budget,
-				     struct sketch_error *error)
+static enum sketch_status make(struct sketch_counts **counts,
+			       const struct sketch_identity *identity,
+			       const struct sketch_counts_params *params, bool wide,
+			       uint64_t budget, struct sketch_error *error)
 {
 	enum sketch_status status = counts_check(params, error);
-	uint64_t bytes = counts_bytes(params, false), all;
+	uint64_t bytes = counts_bytes(params, wide), all;
 	struct sketch_counts *made;
 
 	if (status != SKETCH_OK)
@@ -145,7 +142,51 @@ enum sketch_status sketch_counts_new(struct sketch_counts **counts,
 	made->identity = *identity;
 	made->params = *params;
 	made->budget = budget;
+	made->wide = wide;
 	if (!region_new(&made->cells, (size_t)bytes)) {
+		sketch_counts_free(made);
+		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
+	}
+	*counts = made;
+	return SKETCH_OK;
+}
+
+enum sketch_status sketch_counts_new(struct sketch_counts **counts,
+				     const struct sketch_identity *identity,
+				     const struct sketch_counts_params *params, uint64_t budget,
+				     struct sketch_error *error)
+{
+	return make(counts, identity, params, false, budget, error);
+}
+
+static enum sketch_status check_decay(const struct sketch_counts_params *params,
+				      const struct sketch_decay *decay, struct sketch_error *error)
+{
+	if (params->update != SKETCH_CONSERVATIVE)
+		return error_set(error, SKETCH_RANGE,
+				 "a plain table does not decay: rounded counts do not add up");
+	if (decay->unit != SKETCH_WINDOW_RECORDS && decay->unit != SKETCH_WINDOW_NANOSECONDS)
+		return error_set(error, SKETCH_RANGE, "decay unit %d is unknown", (int)decay->unit);
+	if (decay->half_life < 1 || decay->half_life > UINT64_C(1) << 62 ||
+	    decay->now > (uint64_t)INT64_MAX)
+		return error_set(error, SKETCH_RANGE, "half-life or moment is out of range");
+	return SKETCH_OK;
+}
+
+enum sketch_status sketch_counts_new_decay(struct sketch_counts **counts,
+					   const struct sketch_identity *identity,
+					   const struct sketch_counts_params *params,
+					   const struct sketch_decay *decay, uint64_t budget,
+					   struct sketch_error *error)
+{
+	enum sketch_status status = check_decay(params, decay, error);
+	struct sketch_counts *made = NULL;
+
+	if (status == SKETCH_OK)
+		status = make(&made, identity, params, true, budget, error);
+	if (status != SKETCH_OK)
+		return status;
+	if (!decay_make(&made->decay, decay)) {
 		sketch_counts_free(made);
 		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
 	}
@@ -157,9 +198,21 @@ void sketch_counts_free(struct sketch_counts *counts)
 {
 	if (counts == NULL)
 		return;
+	ring_free(counts->ring);
+	decay_free(&counts->decay);
 	tracked_free(&counts->tracked);
 	region_free(&counts->cells);
 	free(counts);
+}
+
+void counts_clear(struct sketch_counts *counts)
+{
+	/* A table that was widened has room to spare, and is as a new one. */
+	if (counts->in_table > 0)
+		memset(counts->cells.data, 0, (size_t)counts_bytes(&counts->params, counts->wide));
+	counts->wide = false;
+	counts->total = counts->in_table = counts->floor = 0;
+	tracked_clear(&counts->tracked);
 }
 
 const struct sketch_identity *sketch_counts_identity(const struct sketch_counts *counts)
@@ -281,6 +334,60 @@ static inline bool add_to_cells(struct sketch_counts *counts, const uint64_t *ce
 	return true;
 }
 
+/* Of counts that decay a key's cells may be below its count by what was rounded since
+ * it came. */
+static void raise_cells(struct sketch_counts *counts, const uint64_t *cells, uint64_t target)
+{
+	for (uint32_t row = 0; row < counts->params.d; row++) {
+		if (cell_get(counts, cells[row]) < target)
+			cell_set(counts, cells[row], target);
+	}
+}
+
+/* Puts into the table what it does not know of a tracked key. */
+static bool put_back(struct sketch_counts *counts, const struct tracked_key *key)
+{
+	uint64_t cells[SKETCH_MAX_DEPTH], unknown = key->count - key->error, now;
+
+	find_cells(counts, key->hash, cells);
+	now = least_of(counts, cells);
+	if (!add_to_cells(counts, cells, unknown, &now))
+		return false;
+	if (counts_decays(counts))
+		raise_cells(counts, cells, key->count);
+	return true;
+}
+
+/* ---------------------------------------------------------------------- decay */
+
+/* Moves the landmark to the last one before now, so that weights have room again.
+ * What is known by name is rounded down; the table answers for the rest of the
+ * total, which is rounded up. */
+static void lift(struct sketch_counts *counts, uint64_t doublings)
+{
+	uint64_t cells = counts->params.w * counts->params.d;
+
+	for (uint64_t i = 0; i < cells && counts->in_table > 0; i++)
+		cell_set(counts, i, decay_halved(cell_get(counts, i), doublings));
+	counts->total = decay_halved(counts->total, doublings);
+	counts->floor = decay_halved(counts->floor, doublings);
+	counts->in_table = counts->total - tracked_halve(&counts->tracked, doublings);
+	decay_lift(&counts->decay, doublings);
+}
+
+/* The weight in units now; false where the total has no room for it. */
+static bool weigh(struct sketch_counts *counts, uint64_t weight, uint64_t *units)
+{
+	struct decay *decay = &counts->decay;
+
+	if (decay->unit == SKETCH_WINDOW_RECORDS)
+		decay_move(decay, decay->now + 1);
+	if (decay_weigh(decay, weight, units) && *units <= UINT64_MAX - counts->total)
+		return true;
+	lift(counts, decay->doublings);
+	return decay_weigh(decay, weight, units) && *units <= UINT64_MAX - counts->total;
+}
+
 /* ---------------------------------------------------------------------- adding */
 
 /* Gives the place of the least tracked key to another, whose cells say `estimate`:
@@ -288,12 +395,7 @@ static inline bool add_to_cells(struct sketch_counts *counts, const uint64_t *ce
 static bool take_place(struct sketch_counts *counts, uint32_t place, const struct sketch_key *key,
 		       uint64_t estimate)
 {
-	const struct tracked_key *leaving = &counts->tracked.keys[place];
-	uint64_t cells[SKETCH_MAX_DEPTH], unknown = leaving->count - leaving->error, now;
-
-	find_cells(counts, leaving->hash, cells);
-	now = least_of(counts, cells);
-	return add_to_cells(counts, cells, unknown, &now) &&
+	return put_back(counts, &counts->tracked.keys[place]) &&
 	       tracked_replace(&counts->tracked, place, key, estimate + key->weight, estimate);
 }
 
@@ -479,14 +581,13 @@ static inline __attribute__((always_inline)) bool add_looked_up(struct sketch_co
 	return true;
 }
 
-/* As many of the keys as are worth a batch; the usual numbers of rows are constants to
- * the compiler. */
+/* As many of the keys, which were looked up, as are worth a batch; the usual numbers of
+ * rows are constants to the compiler. */
 static bool add_batch(struct sketch_counts *counts, struct batch *batch, size_t *done)
 {
 	uint32_t d = counts->params.d;
 	bool plain = counts->params.update == SKETCH_PLAIN;
 
-	look_up(counts, batch);
 	if (d == 3 && !plain) {
 		find_batch_cells(counts, batch, 3);
 		return add_looked_up(counts, batch, 3, false, done);
@@ -496,11 +597,91 @@ static bool add_batch(struct sketch_counts *counts, struct batch *batch, size_t 
 		       add_looked_up(counts, batch, d, false, done);
 }
 
-/* The number of keys, at most `count`, whose weights the total can take. */
-static size_t within_total(const struct sketch_counts *counts, const struct sketch_key *keys,
-			   size_t count)
+static uint64_t in_ones(const struct sketch_counts *counts, uint64_t count)
 {
-	uint64_t total = counts->total;
+	return counts_decays(counts) ? decay_high(&counts->decay, count) : count;
+}
+
+static enum sketch_status refuse_total(const struct sketch_counts *counts,
+				       struct sketch_error *error)
+{
+	return error_set(error, SKETCH_RANGE, "the total of all counts would exceed %s",
+			 counts_decays(counts) ? "2^44, the most that can decay" : "2^64 - 1");
+}
+
+/* Looks again for key i where an earlier one may have changed who is tracked. */
+static bool find_again(const struct sketch_counts *counts, struct batch *batch, size_t i)
+{
+	uint64_t bit = UINT64_C(1) << i;
+
+	if (batch->tracked & bit && tracked_is(&counts->tracked, batch->places[i], &batch->keys[i]))
+		return true;
+	batch->places[i] = tracked_find(&counts->tracked, &batch->keys[i]);
+	if (batch->places[i] != TRACKED_NONE)
+		return true;
+	if (batch->tracked & bit)
+		find_cells(counts, batch->keys[i].hash, &batch->cells[i * counts->params.d]);
+	return false;
+}
+
+/* Adds key i, if that is admitted; `before` is what older panes have of it. */
+static enum sketch_status add_single(struct sketch_counts *counts, struct batch *batch, size_t i,
+				     const struct adding *adding, uint64_t others, uint64_t before,
+				     bool *admitted, struct sketch_error *error)
+{
+	uint64_t *cells = &batch->cells[i * counts->params.d], total, known, estimate;
+	bool tracked = find_again(counts, batch, i), changed;
+	struct sketch_key key = batch->keys[i];
+
+	if (counts_decays(counts) && !weigh(counts, key.weight, &key.weight))
+		return refuse_total(counts, error);
+	if (__builtin_add_overflow(counts->total, key.weight, &total) ||
+	    total > UINT64_MAX - others)
+		return refuse_total(counts, error);
+	known = tracked ? counts->tracked.keys[batch->places[i]].count : least_of(counts, cells);
+	estimate = known + key.weight;
+	*admitted = adding->admitted == NULL || in_ones(counts, before + estimate) <= adding->limit;
+	if (!*admitted)
+		return SKETCH_OK;
+	if (tracked)
+		counts->tracked.keys[batch->places[i]].count = estimate;
+	else if (!add_untracked(counts, &key, cells, &estimate, &changed))
+		return error_set(error, SKETCH_NO_MEMORY, "out of memory for %s",
+				 "wider cells or a longer key");
+	counts->total = total;
+	if (batch->estimates != NULL)
+		batch->estimates[i] = in_ones(counts, before + estimate);
+	return SKETCH_OK;
+}
+
+/* One key after the other: where not all may be admitted, or each weighs what its moment
+ * says. */
+static enum sketch_status add_singly(struct sketch_counts *counts, struct batch *batch,
+				     const struct adding *adding, uint64_t others,
+				     const uint64_t *before, size_t *done,
+				     struct sketch_error *error)
+{
+	find_batch_cells(counts, batch, counts->params.d);
+	for (size_t i = 0; i < batch->count; i++) {
+		bool admitted;
+		enum sketch_status status =
+			add_single(counts, batch, i, adding, others, before[i], &admitted, error);
+
+		if (status != SKETCH_OK)
+			return status;
+		if (adding->admitted != NULL)
+			adding->admitted[*done] = admitted;
+		*done += 1;
+	}
+	return SKETCH_OK;
+}
+
+/* The number of keys, at most `count`, whose weights the total can take; `others` are
+ * part of it, too. */
+static size_t within_total(const struct sketch_counts *counts, uint64_t others,
+			   const struct sketch_key *keys, size_t count)
+{
+	uint64_t total = counts->total + others;
 
 	for (size_t i = 0; i < count; i++) {
 		if (__builtin_add_overflow(total, keys[i].weight, &total))
@@ -509,44 +690,109 @@ static size_t within_total(const struct sketch_counts *counts, const struct sket
 	return count;
 }
 
-enum sketch_status sketch_counts_add(struct sketch_counts *counts, const struct sketch_key *keys,
-				     size_t count, uint64_t *estimates, size_t *done,
-				     struct sketch_error *error)
+/* Adds a batch, or the first keys of it, all at once. */
+static enum sketch_status add_together(struct sketch_counts *counts, struct batch *batch,
+				       uint64_t others, const uint64_t *before, size_t *done,
+				       struct sketch_error *error)
 {
-	size_t most = COUNTS_CELLS / counts->params.d, step;
+	size_t added = 0;
+	bool good;
+
+	batch->count = within_total(counts, others, batch->keys, batch->count);
+	if (batch->count == 0)
+		return refuse_total(counts, error);
+	good = add_batch(counts, batch, &added);
+	for (size_t i = 0; i < added; i++)
+		counts->total += batch->keys[i].weight;
+	for (size_t i = 0; i < added && others > 0 && batch->estimates != NULL; i++)
+		batch->estimates[i] += before[i];
+	*done += added;
+	if (!good)
+		return error_set(error, SKETCH_NO_MEMORY, "out of memory for %s",
+				 "wider cells or a longer key");
+	return SKETCH_OK;
+}
+
+enum sketch_status counts_add(struct sketch_counts *counts, const struct ring *ring,
+			      const struct adding *adding, size_t *done, struct sketch_error *error)
+{
+	uint64_t others = ring == NULL ? 0 : ring_other_total(ring), before[COUNTS_BATCH] = { 0 };
+	bool singly = counts_decays(counts) || adding->admitted != NULL;
+	bool asks = others > 0 && (adding->estimates != NULL || adding->admitted != NULL);
+	size_t most = COUNTS_CELLS / counts->params.d, step, known = 0; /* of before */
 	struct batch batch;
 
 	if (most > COUNTS_BATCH)
 		most = COUNTS_BATCH;
 	step = most;
 	*done = 0;
-	while (*done < count) {
-		size_t left = count - *done, added = 0;
-		bool good;
+	while (*done < adding->count) {
+		size_t from = *done, left = adding->count - from, count;
+		enum sketch_status status;
 
-		batch.keys = keys + *done;
-		batch.estimates = estimates == NULL ? NULL : estimates + *done;
-		batch.count = within_total(counts, batch.keys, left < step ? left : step);
-		if (batch.count == 0)
-			return error_set(error, SKETCH_RANGE,
-					 "the total of all counts would exceed 2^64 - 1");
-		good = add_batch(counts, &batch, &added);
-		for (size_t i = 0; i < added; i++)
-			counts->total += batch.keys[i].weight;
-		*done += added;
-		if (!good)
-			return error_set(error, SKETCH_NO_MEMORY, "out of memory for %s",
-					 "wider cells or a longer key");
+		batch.keys = adding->keys + from;
+		batch.estimates = adding->estimates == NULL ? NULL : adding->estimates + from;
+		batch.count = count = left < step ? left : step;
+		look_up(counts, &batch);
+		/* What older panes have does not depend on what was added since. */
+		if (asks && count > known) {
+			ring_before(ring, batch.keys + known, count - known, batch.tracked >> known,
+				    batch.places + known, before + known);
+			known = count;
+		}
+		status = singly ? add_singly(counts, &batch, adding, others, before, done, error) :
+				  add_together(counts, &batch, others, before, done, error);
+		if (status != SKETCH_OK)
+			return status;
+		known -= known < *done - from ? known : *done - from;
+		memmove(before, before + (*done - from), known * sizeof *before);
 		/* Where many keys change places, little is looked up in vain. */
-		step = added < batch.count ? COUNTS_BATCH / 8 : 2 * step;
+		step = *done - from < count ? COUNTS_BATCH / 8 : 2 * step;
 		step = step < most ? step : most;
 	}
 	return SKETCH_OK;
 }
 
+enum sketch_status sketch_counts_add(struct sketch_counts *counts, const struct sketch_key *keys,
+				     size_t count, uint64_t *estimates, size_t *done,
+				     struct sketch_error *error)
+{
+	const struct adding adding = { keys, count, estimates, NULL, 0 };
+
+	return counts->ring != NULL ? ring_add(counts, &adding, done, error) :
+				      counts_add(counts, NULL, &adding, done, error);
+}
+
+enum sketch_status sketch_counts_admit(struct sketch_counts *counts, const struct sketch_key *keys,
+				       size_t count, uint64_t limit, bool *admitted,
+				       uint64_t *estimates, size_t *done,
+				       struct sketch_error *error)
+{
+	const struct adding adding = { keys, count, estimates, admitted, limit };
+
+	return counts->ring != NULL ? ring_add(counts, &adding, done, error) :
+				      counts_add(counts, NULL, &adding, done, error);
+}
+
 /* -------------------------------------------------------------------- asking */
 
-static uint64_t estimate_of(const struct sketch_counts *counts, struct sketch_hash hash)
+void counts_find_cells(const struct sketch_counts *counts, struct sketch_hash hash, uint64_t *cells)
+{
+	find_cells(counts, hash, cells);
+}
+
+void counts_prefetch(const struct sketch_counts *counts, const uint64_t *cells)
+{
+	for (uint32_t row = 0; row < counts->params.d; row++)
+		__builtin_prefetch(counts->cells.data + cells[row] * (counts->wide ? 8 : 4));
+}
+
+uint64_t counts_least(const struct sketch_counts *counts, const uint64_t *cells)
+{
+	return least_of(counts, cells);
+}
+
+uint64_t counts_estimate(const struct sketch_counts *counts, struct sketch_hash hash)
 {
 	uint64_t cells[SKETCH_MAX_DEPTH];
 
@@ -554,8 +800,9 @@ static uint64_t estimate_of(const struct sketch_counts *counts, struct sketch_ha
 	return least_of(counts, cells);
 }
 
-struct sketch_bounds sketch_counts_query(const struct sketch_counts *counts,
-					 const struct sketch_key *key)
+/* In the table's own units. */
+static struct sketch_bounds bounds_of(const struct sketch_counts *counts,
+				      const struct sketch_key *key)
 {
 	uint32_t place = tracked_find(&counts->tracked, key);
 	struct sketch_bounds bounds = { 0, 0, true };
@@ -568,15 +815,36 @@ struct sketch_bounds sketch_counts_query(const struct sketch_counts *counts,
 		bounds.low = known->count - known->error;
 		return bounds;
 	}
-	bounds.high = estimate_of(counts, key->hash);
+	bounds.high = counts_estimate(counts, key->hash);
 	if (bounds.high == 0)
 		return bounds;
 	slack = sketch_counts_epsilon(&counts->params) * (double)counts->in_table;
+	/* Cells are rounded up each time that they are halved: by two units at the most in
+	 * all, for what was rounded up before is halved as well. */
+	if (counts_decays(counts))
+		slack += 2;
 	bounds.sure = false;
 	/* What a count is too high by is a whole number. */
 	if (slack < (double)bounds.high)
 		bounds.low = bounds.high - (uint64_t)slack;
 	return bounds;
+}
+
+static struct sketch_bounds bounds_now(const struct sketch_counts *counts,
+				       struct sketch_bounds bounds)
+{
+	if (!counts_decays(counts))
+		return bounds;
+	return (struct sketch_bounds){ decay_low(&counts->decay, bounds.low),
+				       decay_high(&counts->decay, bounds.high), bounds.sure };
+}
+
+struct sketch_bounds sketch_counts_query(const struct sketch_counts *counts,
+					 const struct sketch_key *key)
+{
+	if (counts->ring != NULL)
+		return ring_query(counts, key);
+	return bounds_now(counts, bounds_of(counts, key));
 }
 
 static uint64_t floor_now(const struct sketch_counts *counts)
@@ -593,15 +861,35 @@ static uint64_t floor_now(const struct sketch_counts *counts)
 	return least > counts->floor ? least : counts->floor;
 }
 
+/* Whether no key was ever left out.  Of counts that decay the table answers for what
+ * was rounded, without having been touched. */
+static bool is_exact(const struct sketch_counts *counts)
+{
+	uint64_t cells = counts->params.w * counts->params.d;
+
+	if (counts->floor > 0 || (counts->in_table > 0 && !counts_decays(counts)))
+		return false;
+	for (uint64_t i = 0; i < cells && counts->in_table > 0; i++) {
+		if (cell_get(counts, i) > 0)
+			return false;
+	}
+	return true;
+}
+
 void sketch_counts_state(const struct sketch_counts *counts, struct sketch_counts_state *state)
 {
+	if (counts->ring != NULL) {
+		ring_state(counts, state);
+		return;
+	}
 	*state = (struct sketch_counts_state){
-		.total = counts->total,
-		.in_table = counts->in_table,
+		.total = in_ones(counts, counts->total),
+		.in_table = in_ones(counts, counts->in_table),
 		.tracked = counts->tracked.used,
-		.floor = floor_now(counts),
-		.exact = counts->in_table == 0 && counts->floor == 0,
+		.floor = in_ones(counts, floor_now(counts)),
+		.exact = is_exact(counts),
 		.cell_bits = counts->wide ? 64 : 32,
+		.bytes = counts_bytes(&counts->params, counts->wide),
 	};
 	/* With nothing in the table no key is left out. */
 	if (state->exact)
@@ -611,7 +899,13 @@ void sketch_counts_state(const struct sketch_counts *counts, struct sketch_count
 double sketch_counts_fill(const struct sketch_counts *counts, uint32_t row)
 {
 	uint64_t w = counts->params.w, filled = 0;
+	double sum = 0;
 
+	if (counts->ring != NULL) {
+		for (uint32_t i = 0; i < counts->ring->window.panes; i++)
+			sum += sketch_counts_fill(counts->ring->panes[i], row);
+		return sum / counts->ring->window.panes;
+	}
 	for (uint64_t i = 0; i < w; i++)
 		filled += cell_get(counts, row * w + i) != 0;
 	return (double)filled / (double)w;
@@ -635,6 +929,8 @@ size_t sketch_counts_top(const struct sketch_counts *counts, struct sketch_heavy
 	const struct tracked_key **order;
 	size_t used = tracked->used;
 
+	if (counts->ring != NULL)
+		return ring_top(counts, heavy, room);
 	if (used == 0 || room == 0)
 		return used;
 	order = malloc(used * sizeof *order);
@@ -648,7 +944,9 @@ size_t sketch_counts_top(const struct sketch_counts *counts, struct sketch_heavy
 			.data = order[i]->stored,
 			.stored = order[i]->stored_length,
 			.length = (size_t)order[i]->length,
-			.bounds = { order[i]->count - order[i]->error, order[i]->count, true },
+			.bounds = bounds_now(
+				counts, (struct sketch_bounds){ order[i]->count - order[i]->error,
+								order[i]->count, true }),
 		};
 	free(order);
 	return used;
@@ -656,28 +954,59 @@ size_t sketch_counts_top(const struct sketch_counts *counts, struct sketch_heavy
 
 /* --------------------------------------------------------------------- union */
 
-static enum sketch_status differ(struct sketch_error *error, const char *field, uint64_t a,
+enum sketch_status counts_differ(struct sketch_error *error, const char *field, uint64_t a,
 				 uint64_t b)
 {
 	return error_set(error, SKETCH_MISMATCH, "%s differs: %" PRIu64 " and %" PRIu64, field, a,
 			 b);
 }
 
+/* Whether two may be added, by what they forget. */
+static enum sketch_status forgets_alike(const struct sketch_counts *a,
+					const struct sketch_counts *b, struct sketch_error *error)
+{
+	if ((a->ring != NULL) != (b->ring != NULL))
+		return error_set(error, SKETCH_MISMATCH,
+				 "window differs: only one of the two has one");
+	if (counts_decays(a) != counts_decays(b))
+		return error_set(error, SKETCH_MISMATCH,
+				 "decay differs: only one of the two decays");
+	if (a->ring != NULL)
+		return ring_compatible(a->ring, b->ring, error);
+	if (!counts_decays(a))
+		return SKETCH_OK;
+	if (a->decay.unit != b->decay.unit)
+		return error_set(error, SKETCH_MISMATCH,
+				 "decay unit differs: records and nanoseconds");
+	if (a->decay.half_life != b->decay.half_life)
+		return counts_differ(error, "half-life", a->decay.half_life, b->decay.half_life);
+	if (a->decay.unit == SKETCH_WINDOW_RECORDS)
+		return error_set(error, SKETCH_MISMATCH,
+				 "decay by records: which of the two streams' records came later "
+				 "is not known; decay by time can be merged");
+	return SKETCH_OK;
+}
+
 enum sketch_status sketch_counts_compatible(const struct sketch_counts *a,
 					    const struct sketch_counts *b,
 					    struct sketch_error *error)
 {
+	enum sketch_status status = forgets_alike(a, b, error);
+
+	/* First, since it goes with another size where memory is the same. */
+	if (status != SKETCH_OK)
+		return status;
 	if (a->params.update != b->params.update)
 		return error_set(error, SKETCH_MISMATCH,
 				 "update rule differs: one is plain, one conservative");
 	if (a->params.d != b->params.d)
-		return differ(error, "d", a->params.d, b->params.d);
+		return counts_differ(error, "d", a->params.d, b->params.d);
 	if (a->params.w != b->params.w)
-		return differ(error, "w", a->params.w, b->params.w);
+		return counts_differ(error, "w", a->params.w, b->params.w);
 	if (a->identity.family != b->identity.family)
-		return differ(error, "hash family", a->identity.family, b->identity.family);
+		return counts_differ(error, "hash family", a->identity.family, b->identity.family);
 	if (a->identity.seed != b->identity.seed)
-		return differ(error, "seed", a->identity.seed, b->identity.seed);
+		return counts_differ(error, "seed", a->identity.seed, b->identity.seed);
 	if (a->identity.transforms != b->identity.transforms)
 		return error_set(error, SKETCH_MISMATCH,
 				 "ignore-case differs: only one of the two folds its keys");
@@ -706,7 +1035,7 @@ static void combine(const struct sketch_counts *one, const struct sketch_counts 
 			both.count += other->tracked.keys[place].count;
 			both.error += other->tracked.keys[place].error;
 		} else {
-			estimate = estimate_of(other, both.hash);
+			estimate = counts_estimate(other, both.hash);
 			both.count += estimate;
 			both.error += estimate;
 		}
@@ -744,7 +1073,6 @@ static bool keep_heaviest(struct sketch_counts *made, const struct tracked_key *
 	for (size_t i = 0; i < used && good; i++) {
 		const struct tracked_key *one = order[i];
 		struct sketch_key key = key_of(one);
-		uint64_t cells[SKETCH_MAX_DEPTH], estimate;
 
 		if (i < made->tracked.capacity) {
 			good = tracked_insert(&made->tracked, &key, one->count, one->error);
@@ -752,17 +1080,33 @@ static bool keep_heaviest(struct sketch_counts *made, const struct tracked_key *
 		}
 		if (one->count > made->floor)
 			made->floor = one->count;
-		find_cells(made, one->hash, cells);
-		estimate = least_of(made, cells);
-		good = add_to_cells(made, cells, one->count - one->error, &estimate);
+		good = put_back(made, one);
 	}
 	free(order);
 	return good;
 }
 
+/* An empty one that counts in the same units. */
+static enum sketch_status new_like(struct sketch_counts **made, const struct sketch_counts *like,
+				   const struct sketch_counts_params *params,
+				   struct sketch_error *error)
+{
+	const struct sketch_decay decay = { like->decay.unit, like->decay.half_life,
+					    like->decay.landmark };
+	enum sketch_status status;
+
+	if (!counts_decays(like))
+		return sketch_counts_new(made, &like->identity, params, like->budget, error);
+	status =
+		sketch_counts_new_decay(made, &like->identity, params, &decay, like->budget, error);
+	if (status == SKETCH_OK)
+		decay_move(&(*made)->decay, like->decay.now);
+	return status;
+}
+
 /* A sketch that is the sum of both, with new memory for all. */
-static enum sketch_status sum_of(struct sketch_counts **sum, const struct sketch_counts *a,
-				 const struct sketch_counts *b, struct sketch_error *error)
+enum sketch_status counts_sum(struct sketch_counts **sum, const struct sketch_counts *a,
+			      const struct sketch_counts *b, struct sketch_error *error)
 {
 	struct sketch_counts_params params = a->params;
 	struct tracked_key *list = malloc((a->tracked.used + b->tracked.used + 1) * sizeof *list);
@@ -774,13 +1118,13 @@ static enum sketch_status sum_of(struct sketch_counts **sum, const struct sketch
 		params.tracked = b->params.tracked;
 	if (list == NULL)
 		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
-	status = sketch_counts_new(&made, &a->identity, &params, a->budget, error);
+	status = new_like(&made, a, &params, error);
 	if (status == SKETCH_OK) {
 		combine(a, b, false, list, &used);
 		combine(b, a, true, list, &used);
 		made->total = a->total + b->total;
 		made->floor = params.tracked == 0 ? 0 : floor_now(a) + floor_now(b);
-		if (a->in_table == 0 && a->floor == 0 && b->in_table == 0 && b->floor == 0)
+		if (is_exact(a) && is_exact(b))
 			made->floor = 0;
 		if (!add_cells(made, a) || !add_cells(made, b) ||
 		    !keep_heaviest(made, list, used)) {
@@ -794,19 +1138,75 @@ static enum sketch_status sum_of(struct sketch_counts **sum, const struct sketch
 	return status;
 }
 
+/* A copy that decays from a landmark so many half-lives later. */
+static enum sketch_status lifted(struct sketch_counts **copy, const struct sketch_counts *counts,
+				 uint64_t now, uint64_t doublings, struct sketch_error *error)
+{
+	struct sketch_counts *nothing = NULL;
+	enum sketch_status status = new_like(&nothing, counts, &counts->params, error);
+
+	if (status == SKETCH_OK)
+		status = counts_sum(copy, counts, nothing, error);
+	sketch_counts_free(nothing);
+	if (status != SKETCH_OK)
+		return status;
+	decay_move(&(*copy)->decay, now);
+	lift(*copy, doublings);
+	return SKETCH_OK;
+}
+
+/* The sum of two that decay, at the later of their moments, from a landmark at which
+ * the total has room. */
+static enum sketch_status decayed_sum(struct sketch_counts **sum, const struct sketch_counts *a,
+				      const struct sketch_counts *b, struct sketch_error *error)
+{
+	const struct decay *p = &a->decay, *q = &b->decay;
+	uint64_t now = p->now > q->now ? p->now : q->now, life = p->half_life;
+	uint64_t landmark = p->landmark > q->landmark ? p->landmark : q->landmark;
+	struct sketch_counts *one = NULL, *other = NULL;
+	enum sketch_status status = SKETCH_OK;
+
+	for (int try = 0; try < 2 && status == SKETCH_OK; try++) {
+		sketch_counts_free(one);
+		sketch_counts_free(other);
+		one = other = NULL;
+		status = lifted(&one, a, now, (landmark - p->landmark) / life, error);
+		if (status == SKETCH_OK)
+			status = lifted(&other, b, now, (landmark - q->landmark) / life, error);
+		if (status != SKETCH_OK || one->total <= UINT64_MAX - other->total)
+			break;
+		landmark = now - now % life;
+	}
+	if (status == SKETCH_OK && one->total > UINT64_MAX - other->total)
+		status = refuse_total(a, error);
+	if (status == SKETCH_OK)
+		status = counts_sum(sum, one, other, error);
+	sketch_counts_free(one);
+	sketch_counts_free(other);
+	return status;
+}
+
+static enum sketch_status any_sum(struct sketch_counts **sum, const struct sketch_counts *a,
+				  const struct sketch_counts *b, struct sketch_error *error)
+{
+	if (a->ring != NULL)
+		return ring_sum(sum, a, b, error);
+	if (counts_decays(a))
+		return decayed_sum(sum, a, b, error);
+	if (a->total > UINT64_MAX - b->total)
+		return refuse_total(a, error);
+	return counts_sum(sum, a, b, error);
+}
+
 enum sketch_status sketch_counts_union(struct sketch_counts *into, const struct sketch_counts *from,
 				       struct sketch_error *error)
 {
 	enum sketch_status status = sketch_counts_compatible(into, from, error);
 	struct sketch_counts *sum = NULL, swap;
-	uint64_t total, records;
+	uint64_t records;
 
-	if (status != SKETCH_OK)
-		return status;
-	if (__builtin_add_overflow(into->total, from->total, &total))
-		return error_set(error, SKETCH_RANGE,
-				 "the total of all counts would exceed 2^64 - 1");
-	status = sum_of(&sum, into, from, error);
+	if (status == SKETCH_OK)
+		status = any_sum(&sum, into, from, error);
 	if (status != SKETCH_OK)
 		return status;
 	if (__builtin_add_overflow(into->records, from->records, &records))
@@ -817,4 +1217,18 @@ enum sketch_status sketch_counts_union(struct sketch_counts *into, const struct 
 	*sum = swap;
 	sketch_counts_free(sum);
 	return SKETCH_OK;
+}
+
+/* ----------------------------------------------------------------- forgetting */
+
+uint64_t sketch_counts_one(const struct sketch_counts *counts)
+{
+	return counts_decays(counts) ? SKETCH_DECAY_ONE : 1;
+}
+
+bool sketch_counts_decay(const struct sketch_counts *counts, struct sketch_decay *decay)
+{
+	*decay = (struct sketch_decay){ counts->decay.unit, counts->decay.half_life,
+					counts->decay.now };
+	return counts_decays(counts);
 }

@@ -9,24 +9,34 @@
 #include "file.h"
 
 #define SECTIONS_PLAIN 3
-#define SECTIONS_MOST 5
+#define SECTIONS_TRACKING 5
+#define SECTIONS_MOST (1 + SKETCH_MAX_PANES * SECTIONS_TRACKING)
 
-/* The sections of a file of counts; sums and keys of the tracked keys are NULL where
- * there are none. */
+/* The sections of a table; sums and keys of the tracked keys are NULL where there are
+ * none. */
 struct parts {
 	const struct format_section *table, *sums, *key_sums, *cells, *keys;
 };
 
-/* What section i must be. */
-static struct format_section expected_section(size_t i, bool has_keys)
+static size_t sections_of_table(bool has_keys)
 {
-	static const uint32_t types[2][SECTIONS_MOST] = {
+	return has_keys ? SECTIONS_TRACKING : SECTIONS_PLAIN;
+}
+
+/* What section i of a pane must be; a sketch without a window has but one pane. */
+static struct format_section expected_section(size_t i, bool has_keys, uint32_t pane)
+{
+	static const uint32_t types[2][SECTIONS_TRACKING] = {
 		{ FORMAT_TABLE, FORMAT_SUMS, FORMAT_CELLS },
 		{ FORMAT_TABLE, FORMAT_SUMS, FORMAT_SUMS, FORMAT_CELLS, FORMAT_KEYS },
 	};
-	static const uint32_t indexes[2][SECTIONS_MOST] = { { 0, 0, 0 }, { 0, 0, 1, 0, 1 } };
+	static const uint32_t odd[2][SECTIONS_TRACKING] = { { 0, 0, 0 }, { 0, 0, 1, 0, 1 } };
+	uint32_t type = types[has_keys][i];
 
-	return (struct format_section){ .type = types[has_keys][i], .index = indexes[has_keys][i] };
+	return (struct format_section){
+		.type = type,
+		.index = type == FORMAT_TABLE ? pane : 2 * pane + odd[has_keys][i],
+	};
 }
 
 static struct parts parts_of(const struct format_section *sections, bool has_keys)
@@ -44,30 +54,37 @@ static enum sketch_status damaged(struct sketch_error *error, const char *what)
 	return error_set(error, SKETCH_DAMAGED, "damaged: %s", what);
 }
 
-static enum sketch_status sort_sections(struct parts *parts, const struct sketch_file *file,
-					struct sketch_error *error)
-{
-	size_t count = file->header.sections, needed;
-	bool has_keys = count > 2 && file->sections[2].type == FORMAT_SUMS;
+/* What a file is made of: sections of so many tables, the first at `first`. */
+struct arrangement {
+	size_t first;
+	uint32_t panes;
+	bool has_keys;
+};
 
-	needed = has_keys ? SECTIONS_MOST : SECTIONS_PLAIN;
-	for (size_t i = 0; i < count; i++) {
+static enum sketch_status check_sections(const struct sketch_file *file,
+					 const struct arrangement *all, struct sketch_error *error)
+{
+	size_t each = sections_of_table(all->has_keys), needed = all->first + all->panes * each;
+
+	for (size_t i = all->first; i < file->header.sections; i++) {
 		const struct format_section *section = &file->sections[i];
+		size_t place = i - all->first;
+		struct format_section expected =
+			expected_section(place % each, all->has_keys, (uint32_t)(place / each));
 
 		if (i >= needed && section->type >= FORMAT_TYPE_IGNORABLE)
 			continue;
-		if (i >= needed || section->type != expected_section(i, has_keys).type ||
-		    section->index != expected_section(i, has_keys).index)
+		if (i >= needed || section->type != expected.type ||
+		    section->index != expected.index)
 			return error_set(error,
-					 section->type > FORMAT_WINDOW ? SKETCH_UNSUPPORTED :
-									 SKETCH_DAMAGED,
+					 section->type > FORMAT_RING ? SKETCH_UNSUPPORTED :
+								       SKETCH_DAMAGED,
 					 "section of type %" PRIu32 ", index %" PRIu32
 					 " in a place where a count-min sketch has none",
 					 section->type, section->index);
 	}
-	if (count < needed)
+	if (file->header.sections < needed)
 		return damaged(error, "a section is missing");
-	*parts = parts_of(file->sections, has_keys);
 	return SKETCH_OK;
 }
 
@@ -88,6 +105,34 @@ static bool is_zero(const uint8_t *bytes, size_t length)
 	return true;
 }
 
+static enum sketch_status decode_decay(struct sketch_counts *counts, const uint8_t *table,
+				       struct sketch_error *error)
+{
+	uint32_t unit = load_u32(table + 12);
+	uint64_t landmark = load_u64(table + 40);
+	struct sketch_decay decay = { (enum sketch_window_unit)unit, load_u64(table + 48),
+				      load_u64(table + 72) };
+
+	if (unit == 0) {
+		if (landmark != 0 || decay.half_life != 0 || decay.now != 0)
+			return damaged(error, "decay without a unit");
+		return SKETCH_OK;
+	}
+	if (unit != SKETCH_WINDOW_RECORDS && unit != SKETCH_WINDOW_NANOSECONDS)
+		return error_set(error, SKETCH_UNSUPPORTED,
+				 "decay unit %" PRIu32 " is not supported (this reads 1 and 2)",
+				 unit);
+	if (decay.half_life < 1 || decay.half_life > UINT64_C(1) << 62 || landmark > decay.now ||
+	    decay.now > (uint64_t)INT64_MAX || landmark % decay.half_life != 0 ||
+	    counts->params.update != SKETCH_CONSERVATIVE || !counts->wide)
+		return damaged(error, "the decay of the table");
+	decay.now = landmark;
+	if (!decay_make(&counts->decay, &decay))
+		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
+	decay_move(&counts->decay, load_u64(table + 72));
+	return SKETCH_OK;
+}
+
 /* Reads TABLE into a sketch that is nothing else yet. */
 static enum sketch_status decode_table(struct sketch_counts *counts, const uint8_t *image,
 				       const struct format_section *section,
@@ -100,8 +145,6 @@ static enum sketch_status decode_table(struct sketch_counts *counts, const uint8
 	if (section->length != FORMAT_TABLE_BYTES ||
 	    sketch_crc32c(0, table, FORMAT_TABLE_BYTES) != section->sum)
 		return damaged(error, "checksum or length of the table's parameters");
-	if (load_u64(table + 40) != 0 || load_u64(table + 48) != 0)
-		return error_set(error, SKETCH_UNSUPPORTED, "counts that decay are not supported");
 	if (bits != 32 && bits != 64)
 		return error_set(error, SKETCH_UNSUPPORTED,
 				 "cells of %" PRIu32
@@ -117,10 +160,10 @@ static enum sketch_status decode_table(struct sketch_counts *counts, const uint8
 	counts->floor = load_u64(table + 64);
 	if (counts_check(&counts->params, &reason) != SKETCH_OK)
 		return damaged(error, reason.text);
-	if (load_u32(table + 12) != 0 || !is_zero(table + 72, 56) ||
-	    counts->in_table > counts->total || counts->floor > counts->total)
+	if (!is_zero(table + 80, 48) || counts->in_table > counts->total ||
+	    counts->floor > counts->total)
 		return damaged(error, "the table's parameters");
-	return SKETCH_OK;
+	return decode_decay(counts, table, error);
 }
 
 /* A key under another's hash could be there twice, and never be found. */
@@ -249,41 +292,158 @@ static enum sketch_status decode_cells(struct sketch_counts *counts, const uint8
 	return SKETCH_OK;
 }
 
-enum sketch_status sketch_counts_of_file(struct sketch_counts **counts, struct sketch_file *file,
-					 struct sketch_error *error)
+/* A sketch with the identity of the file and nothing else. */
+static struct sketch_counts *new_holder(const struct sketch_file *file, uint32_t panes)
 {
-	enum sketch_status status = file_expect_kind(file, SKETCH_KIND_COUNTS, error);
 	struct sketch_counts *made = calloc(1, sizeof *made);
-	const uint8_t *image = file->bytes.data;
-	struct parts parts = { 0 };
 
-	if (made == NULL && status == SKETCH_OK)
-		status = error_set(error, SKETCH_NO_MEMORY, "out of memory");
-	if (status == SKETCH_OK && file->header.arrangement != SKETCH_SINGLE)
-		status = damaged(error, "counts in layers");
+	if (made == NULL)
+		return NULL;
+	made->identity = (struct sketch_identity){ file->header.family, file->header.transforms,
+						   load_u32(file->header.seed), SKETCH_SINGLE };
+	made->budget = file->budget / panes;
+	return made;
+}
+
+static enum sketch_status decode_pane(struct sketch_counts **pane, const struct sketch_file *file,
+				      const struct arrangement *all, uint32_t number,
+				      struct sketch_error *error)
+{
+	size_t at = all->first + number * sections_of_table(all->has_keys);
+	const struct parts parts = parts_of(file->sections + at, all->has_keys);
+	const uint8_t *image = file->bytes.data;
+	struct sketch_counts *made = new_holder(file, all->panes);
+	enum sketch_status status;
+
+	if (made == NULL)
+		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
+	status = decode_table(made, image, parts.table, error);
 	if (status == SKETCH_OK)
-		status = sort_sections(&parts, file, error);
-	if (status == SKETCH_OK)
-		status = decode_table(made, image, parts.table, error);
-	if (status == SKETCH_OK) {
-		made->identity =
-			(struct sketch_identity){ file->header.family, file->header.transforms,
-						  load_u32(file->header.seed), SKETCH_SINGLE };
-		made->records = file->header.records;
-		made->budget = file->budget;
 		status = decode_cells(made, image, &parts, error);
-	}
 	if (status == SKETCH_OK && parts.keys != NULL)
 		status = decode_keys(made, image, parts.keys, error);
 	if (status == SKETCH_OK && !adds_up(made))
 		status = damaged(error, "the counts do not add up to the total");
-	sketch_file_free(file);
+	if (status != SKETCH_OK) {
+		sketch_counts_free(made);
+		return status;
+	}
+	*pane = made;
+	return SKETCH_OK;
+}
+
+static enum sketch_status decode_ring(struct ring **ring, const struct sketch_file *file,
+				      struct sketch_error *error)
+{
+	const struct format_section *section = &file->sections[0];
+	const uint8_t *bytes = file->bytes.data + section->offset;
+	uint32_t unit = load_u32(bytes);
+	struct sketch_pane_window window = { (enum sketch_window_unit)unit, load_u64(bytes + 16),
+					     load_u64(bytes + 8),           load_u32(bytes + 4),
+					     load_u64(bytes + 24),          load_u64(bytes + 32) };
+	uint64_t records = unit == SKETCH_WINDOW_RECORDS ? window.span : 0;
+	struct sketch_error reason;
+
+	if (section->index != 0 || section->length != FORMAT_RING_BYTES ||
+	    sketch_crc32c(0, bytes, FORMAT_RING_BYTES) != section->sum)
+		return damaged(error, "checksum, index or length of the window");
+	if (unit != SKETCH_WINDOW_RECORDS && unit != SKETCH_WINDOW_NANOSECONDS)
+		return error_set(error, SKETCH_UNSUPPORTED,
+				 "window unit %" PRIu32 " is not supported (this reads 1 and 2)",
+				 unit);
+	/* Stamps go on; none may come that has no successor. */
+	if (!is_zero(bytes + 40, 24) || window.records > records ||
+	    window.stamp > FORMAT_MAX_STAMP ||
+	    (unit == SKETCH_WINDOW_NANOSECONDS && window.span > 0 &&
+	     window.stamp > (uint64_t)INT64_MAX / window.span))
+		return damaged(error, "the parameters of the window");
+	switch (ring_make(ring, &window, &reason)) {
+	case SKETCH_OK:
+		return SKETCH_OK;
+	case SKETCH_NO_MEMORY:
+		return error_set(error, SKETCH_NO_MEMORY, "%s", reason.text);
+	default:
+		return damaged(error, reason.text);
+	}
+}
+
+/* Whether a pane belongs to the others: of the same shape, without decay, and their
+ * totals can be added. */
+static bool fits(const struct sketch_counts *pane, const struct sketch_counts *first,
+		 uint64_t *total)
+{
+	const struct sketch_counts_params *p = &pane->params, *q = &first->params;
+
+	return p->d == q->d && p->w == q->w && p->update == q->update && p->tracked == q->tracked &&
+	       !counts_decays(pane) && !__builtin_add_overflow(*total, pane->total, total);
+}
+
+static enum sketch_status decode_panes(struct sketch_counts *holder, const struct sketch_file *file,
+				       const struct arrangement *all, struct sketch_error *error)
+{
+	struct sketch_counts **panes = holder->ring->panes;
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < all->panes; i++) {
+		enum sketch_status status = decode_pane(&panes[i], file, all, i, error);
+
+		if (status != SKETCH_OK)
+			return status;
+		if (!fits(panes[i], panes[0], &total))
+			return damaged(error, "the panes of the window do not fit each other");
+	}
+	holder->params = panes[0]->params;
+	return SKETCH_OK;
+}
+
+static enum sketch_status decode(struct sketch_counts **counts, const struct sketch_file *file,
+				 struct sketch_error *error)
+{
+	bool windowed = file->sections[0].type == FORMAT_RING;
+	struct arrangement all = { .first = windowed, .panes = 1 };
+	struct sketch_counts *made;
+	enum sketch_status status = SKETCH_OK;
+
+	all.has_keys = file->header.sections > all.first + 2 &&
+		       file->sections[all.first + 2].type == FORMAT_SUMS;
+	if (!windowed) {
+		status = check_sections(file, &all, error);
+		return status == SKETCH_OK ? decode_pane(counts, file, &all, 0, error) : status;
+	}
+	made = new_holder(file, 1);
+	if (made == NULL)
+		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
+	status = decode_ring(&made->ring, file, error);
+	if (status == SKETCH_OK) {
+		all.panes = made->ring->window.panes;
+		status = check_sections(file, &all, error);
+	}
+	if (status == SKETCH_OK)
+		status = decode_panes(made, file, &all, error);
 	if (status != SKETCH_OK) {
 		sketch_counts_free(made);
 		return status;
 	}
 	*counts = made;
 	return SKETCH_OK;
+}
+
+enum sketch_status sketch_counts_of_file(struct sketch_counts **counts, struct sketch_file *file,
+					 struct sketch_error *error)
+{
+	enum sketch_status status = file_expect_kind(file, SKETCH_KIND_COUNTS, error);
+	struct sketch_counts *made = NULL;
+
+	if (status == SKETCH_OK && file->header.arrangement != SKETCH_SINGLE)
+		status = damaged(error, "counts in layers");
+	if (status == SKETCH_OK)
+		status = decode(&made, file, error);
+	if (status == SKETCH_OK)
+		made->records = file->header.records;
+	sketch_file_free(file);
+	if (status == SKETCH_OK)
+		*counts = made;
+	return status;
 }
 
 /* ------------------------------------------------------------------- writing */
@@ -330,6 +490,12 @@ static void encode_table(const struct sketch_counts *counts, uint8_t *table)
 	store_u32(table, counts->params.d);
 	store_u32(table + 4, counts->wide ? 64 : 32);
 	store_u32(table + 8, (uint32_t)counts->params.update);
+	if (counts_decays(counts)) {
+		store_u32(table + 12, (uint32_t)counts->decay.unit);
+		store_u64(table + 40, counts->decay.landmark);
+		store_u64(table + 48, counts->decay.half_life);
+		store_u64(table + 72, counts->decay.now);
+	}
 	store_u64(table + 16, counts->params.w);
 	store_u64(table + 24, counts->total);
 	store_u64(table + 32, counts->in_table);
@@ -337,89 +503,176 @@ static void encode_table(const struct sketch_counts *counts, uint8_t *table)
 	store_u64(table + 64, counts->floor);
 }
 
-/* Where the sections go; returns the length of the file. */
-static uint64_t place_sections(struct format_section *sections, bool has_keys, uint64_t cell_bytes,
-			       uint64_t keys_length)
+static void encode_ring(const struct sketch_pane_window *window, uint8_t *bytes)
 {
-	size_t count = has_keys ? SECTIONS_MOST : SECTIONS_PLAIN;
-	uint64_t end = FORMAT_HEADER_BYTES + count * FORMAT_ENTRY_BYTES;
-
-	for (size_t i = 0; i < count; i++) {
-		struct format_section *section = &sections[i];
-		uint64_t chunked = i == 2 && has_keys ? keys_length : cell_bytes;
-
-		*section = expected_section(i, has_keys);
-		section->offset = format_align(end);
-		section->length = section->type == FORMAT_TABLE ? FORMAT_TABLE_BYTES :
-				  section->type == FORMAT_SUMS  ? 4 * format_chunks(chunked) :
-				  section->type == FORMAT_CELLS ? cell_bytes :
-								  keys_length;
-		end = section->offset + section->length;
-	}
-	return end;
+	store_u32(bytes, (uint32_t)window->unit);
+	store_u32(bytes + 4, window->panes);
+	store_u64(bytes + 8, window->span);
+	store_u64(bytes + 16, window->length);
+	store_u64(bytes + 24, window->stamp);
+	store_u64(bytes + 32, window->records);
 }
 
-static void encode_front(const struct sketch_counts *counts, struct format_section *sections,
-			 size_t count, uint64_t file_length, uint8_t *front)
+/* A file to be: its sections and their bytes, in order. */
+struct image {
+	size_t count;
+	bool failed; /* no memory */
+	struct piece {
+		struct format_section section; /* without offset */
+		const uint8_t *bytes;
+		uint8_t *owned; /* to be freed, or NULL */
+	} pieces[SECTIONS_MOST];
+};
+
+/* Appends a section of `length` bytes of memory that the image owns. */
+static uint8_t *append_owned(struct image *image, struct format_section section, uint64_t length)
 {
-	uint8_t *table = front + FORMAT_HEADER_BYTES;
+	struct piece *piece = &image->pieces[image->count++];
+	uint8_t *bytes = calloc(1, (size_t)length + 1);
+
+	image->failed = image->failed || bytes == NULL;
+	section.length = length;
+	*piece = (struct piece){ section, bytes, bytes };
+	return bytes;
+}
+
+/* Appends the sums of a chunked section; the sum is that of both. */
+static void append_sums(struct image *image, struct format_section section, const uint8_t *chunked,
+			uint64_t length, uint32_t *sum)
+{
+	uint64_t sums_length = 4 * format_chunks(length);
+	uint8_t *sums = append_owned(image, section, sums_length);
+
+	if (sums == NULL || chunked == NULL)
+		return;
+	file_sum_chunks(chunked, length, sums);
+	*sum = sketch_crc32c(0, sums, (size_t)sums_length);
+	image->pieces[image->count - 1].section.sum = *sum;
+}
+
+static void append_chunked(struct image *image, struct format_section section, const uint8_t *bytes,
+			   uint64_t length, uint32_t sum, uint8_t *owned)
+{
+	section.length = length;
+	section.sum = sum;
+	image->pieces[image->count++] = (struct piece){ section, bytes, owned };
+}
+
+/* Appends the sections of one table. */
+static void append_table(struct image *image, const struct sketch_counts *counts, uint32_t pane)
+{
+	bool has_keys = counts->params.tracked > 0;
+	uint64_t cells_length = counts_bytes(&counts->params, counts->wide), keys_length;
+	uint8_t *table =
+		append_owned(image, expected_section(0, has_keys, pane), FORMAT_TABLE_BYTES);
+	uint8_t *keys = has_keys ? encode_keys(&counts->tracked, &keys_length) : NULL;
+	uint32_t cells_sum = 0, keys_sum = 0;
+
+	image->failed = image->failed || (has_keys && keys == NULL);
+	if (table != NULL) {
+		encode_table(counts, table);
+		image->pieces[image->count - 1].section.sum =
+			sketch_crc32c(0, table, FORMAT_TABLE_BYTES);
+	}
+	append_sums(image, expected_section(1, has_keys, pane), counts->cells.data, cells_length,
+		    &cells_sum);
+	if (has_keys)
+		append_sums(image, expected_section(2, has_keys, pane), keys, keys_length,
+			    &keys_sum);
+	append_chunked(image, expected_section(has_keys ? 3 : 2, has_keys, pane),
+		       counts->cells.data, cells_length, cells_sum, NULL);
+	if (has_keys)
+		append_chunked(image, expected_section(4, has_keys, pane), keys, keys_length,
+			       keys_sum, keys);
+}
+
+static void append_all(struct image *image, const struct sketch_counts *counts)
+{
+	const struct ring *ring = counts->ring;
+	uint8_t *bytes;
+
+	if (ring == NULL) {
+		append_table(image, counts, 0);
+		return;
+	}
+	bytes = append_owned(image, (struct format_section){ .type = FORMAT_RING },
+			     FORMAT_RING_BYTES);
+	if (bytes != NULL) {
+		encode_ring(&ring->window, bytes);
+		image->pieces[0].section.sum = sketch_crc32c(0, bytes, FORMAT_RING_BYTES);
+	}
+	for (uint32_t i = 0; i < ring->window.panes; i++)
+		append_table(image, ring->panes[i], i);
+}
+
+/* Header and section table, once it is known where the sections go. */
+static uint8_t *encode_front(const struct sketch_counts *counts, struct image *image,
+			     uint64_t *length)
+{
+	size_t table_length = image->count * FORMAT_ENTRY_BYTES;
+	uint8_t *front = calloc(1, FORMAT_HEADER_BYTES + table_length);
 	struct format_header header = {
 		.version = FORMAT_VERSION,
 		.kind = SKETCH_KIND_COUNTS,
-		.length = file_length,
-		.sections = (uint32_t)count,
+		.length = FORMAT_HEADER_BYTES + table_length,
+		.sections = (uint32_t)image->count,
 		.family = counts->identity.family,
 		.transforms = counts->identity.transforms,
 		.records = counts->records,
 	};
 
-	for (size_t i = 0; i < count; i++)
-		format_encode_section(table + i * FORMAT_ENTRY_BYTES, &sections[i]);
-	header.table_sum = sketch_crc32c(0, table, count * FORMAT_ENTRY_BYTES);
+	if (front == NULL)
+		return NULL;
+	*length = header.length;
+	for (size_t i = 0; i < image->count; i++) {
+		struct format_section *section = &image->pieces[i].section;
+
+		section->offset = format_align(header.length);
+		header.length = section->offset + section->length;
+		format_encode_section(front + FORMAT_HEADER_BYTES + i * FORMAT_ENTRY_BYTES,
+				      section);
+	}
+	header.table_sum = sketch_crc32c(0, front + FORMAT_HEADER_BYTES, table_length);
 	store_u32(header.seed, counts->identity.seed);
 	format_encode_header(front, &header);
+	return front;
+}
+
+static enum sketch_status write_image(const struct sketch_counts *counts, struct image *image,
+				      int fd, struct sketch_error *error)
+{
+	static const uint8_t zeros[FORMAT_ALIGNMENT];
+	uint64_t at = 0;
+	uint8_t *front = image->failed ? NULL : encode_front(counts, image, &at);
+	enum sketch_status status;
+
+	if (front == NULL)
+		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
+	status = file_write(fd, front, at, error);
+	for (size_t i = 0; i < image->count && status == SKETCH_OK; i++) {
+		const struct piece *piece = &image->pieces[i];
+
+		status = file_write(fd, zeros, piece->section.offset - at, error);
+		if (status == SKETCH_OK)
+			status = file_write(fd, piece->bytes, piece->section.length, error);
+		at = piece->section.offset + piece->section.length;
+	}
+	free(front);
+	return status;
 }
 
 enum sketch_status sketch_counts_write(const struct sketch_counts *counts, int fd,
 				       struct sketch_error *error)
 {
-	static const uint8_t zeros[FORMAT_ALIGNMENT];
-	bool has_keys = counts->params.tracked > 0;
-	struct format_section sections[SECTIONS_MOST] = { 0 };
-	struct parts parts = parts_of(sections, has_keys);
-	uint64_t cell_bytes = counts_bytes(&counts->params, counts->wide), keys_length, length;
-	uint8_t *keys = encode_keys(&counts->tracked, &keys_length), *front;
+	struct image *image = calloc(1, sizeof *image);
 	enum sketch_status status;
-	size_t front_length;
 
-	length = place_sections(sections, has_keys, cell_bytes, keys_length);
-	front_length = (size_t)parts.cells->offset;
-	front = calloc(1, front_length);
-	if (keys == NULL || front == NULL) {
-		free(keys);
-		free(front);
+	if (image == NULL)
 		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
-	}
-	encode_table(counts, front + parts.table->offset);
-	sections[0].sum = sketch_crc32c(0, front + parts.table->offset, FORMAT_TABLE_BYTES);
-	for (size_t i = 1; i <= (has_keys ? 2 : 1); i++) {
-		struct format_section *of = &sections[has_keys ? i + 2 : 2];
-		uint8_t *sums = front + sections[i].offset;
-
-		file_sum_chunks(of->type == FORMAT_CELLS ? counts->cells.data : keys, of->length,
-				sums);
-		of->sum = sections[i].sum = sketch_crc32c(0, sums, (size_t)sections[i].length);
-	}
-	encode_front(counts, sections, has_keys ? SECTIONS_MOST : SECTIONS_PLAIN, length, front);
-	status = file_write(fd, front, front_length, error);
-	if (status == SKETCH_OK)
-		status = file_write(fd, counts->cells.data, cell_bytes, error);
-	if (status == SKETCH_OK && has_keys)
-		status = file_write(fd, zeros,
-				    parts.keys->offset - parts.cells->offset - cell_bytes, error);
-	if (status == SKETCH_OK && has_keys)
-		status = file_write(fd, keys, keys_length, error);
-	free(keys);
-	free(front);
+	append_all(image, counts);
+	status = write_image(counts, image, fd, error);
+	for (size_t i = 0; i < image->count; i++)
+		free(image->pieces[i].owned);
+	free(image);
 	return status;
 }

@@ -39,9 +39,10 @@
  *
  * Section table, an entry
  *        0      4  type: 1 LAYER, 2 SUMS, 3 BITS; for counts 4 TABLE, 5 CELLS,
- *                    6 KEYS; for windows 7 WINDOW; for HyperLogLog 11 PRECISION,
- *                    12 REGISTERS, 13 HASHES.  Types of 0x80000000 and more
- *                    may be ignored by a reader that does not know them, others not
+ *                    6 KEYS; for windows 7 WINDOW, of counts 8 RING; for
+ *                    HyperLogLog 11 PRECISION, 12 REGISTERS, 13 HASHES.  Types of
+ *                    0x80000000 and more may be ignored by a reader that does not
+ *                    know them, others not
  *        4      4  index: the layer the section belongs to
  *        8      8  offset, a multiple of 64
  *       16      8  length
@@ -75,22 +76,38 @@
  *       32     32  0
  *
  * A file of counts has TABLE 0, SUMS 0, SUMS 1, CELLS 0, KEYS 1 and arrangement 0;
- * where no keys are tracked, SUMS 1 and KEYS 1 are left out.
+ * where no keys are tracked, SUMS 1 and KEYS 1 are left out.  With a window it has
+ * RING 0, then for each pane i, the oldest first, TABLE i, SUMS 2i, SUMS 2i+1,
+ * CELLS 2i, KEYS 2i+1.
+ *
+ * RING
+ *        0      4  unit: 1 records, 2 nanoseconds
+ *        4      4  panes, 1..64: the number of tables
+ *        8      8  span of a pane, at least 1
+ *       16      8  length of the window, 1..2^62; (panes - 1) * span is at least
+ *                    that (unit 2), or one less (unit 1)
+ *       24      8  stamp of the current pane, the last; at most 2^62, and times
+ *                    span below 2^63 for unit 2
+ *       32      8  records in the current pane, at most span; 0 for unit 2
+ *       40     24  0
  *
  * TABLE
  *        0      4  d, rows
  *        4      4  bits of a cell: 32 or 64
  *        8      4  update rule: 1 conservative, 2 plain
- *       12      4  0
+ *       12      4  unit of decay: 0 none, 1 records, 2 nanoseconds
  *       16      8  w, cells of a row
  *       24      8  total N of all that was counted
  *       32      8  the part of it that went to the cells
- *       40      8  decay landmark, i64; 0
- *       48      8  decay half-life; 0
+ *       40      8  decay landmark, a multiple of the half-life, not after now
+ *       48      8  decay half-life, 1..2^62; 0 where there is none
  *       56      8  tracked keys, the most that KEYS may hold; 0 for update rule 2
  *       64      8  floor: when sketches were joined, no key that is not in KEYS
  *                    counted more
- *       72     56  0
+ *       72      8  decay: now, the moment the counts stand for, below 2^63
+ *       80     48  0
+ * Where counts decay, cells have 64 bits, the update rule is 1, and all counts are in
+ * units of 2^-20 at the landmark.
  *
  * CELLS: row by row; the cell of a key in row r is number r * w + hi(u(r) * w).
  *
@@ -136,6 +153,7 @@
 #define FORMAT_ENTRY_BYTES 32u
 #define FORMAT_LAYER_BYTES 64u
 #define FORMAT_WINDOW_BYTES 64u
+#define FORMAT_RING_BYTES 64u
 #define FORMAT_TABLE_BYTES 128u
 #define FORMAT_KEY_BYTES 48u /* and what is stored of the key */
 #define FORMAT_PRECISION_BYTES 64u
@@ -154,6 +172,7 @@ enum format_type {
 	FORMAT_CELLS = 5,
 	FORMAT_KEYS = 6,
 	FORMAT_WINDOW = 7,
+	FORMAT_RING = 8,
 	FORMAT_PRECISION = 11,
 	FORMAT_REGISTERS = 12,
 	FORMAT_HASHES = 13

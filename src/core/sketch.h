@@ -401,8 +401,18 @@ enum sketch_status sketch_counts_add(struct sketch_counts *counts, const struct 
 				     size_t count, uint64_t *estimates, size_t *done,
 				     struct sketch_error *error);
 
+/* The same, but a key is added only where its estimate with it does not exceed `limit`
+ * (in parts of sketch_counts_one); admitted[i] says whether it was.  So no more than the
+ * limit of a key is ever admitted within what the counts remember.  *done counts those
+ * that were not admitted, too, and their estimates mean nothing. */
+enum sketch_status sketch_counts_admit(struct sketch_counts *counts, const struct sketch_key *keys,
+				       size_t count, uint64_t limit, bool *admitted,
+				       uint64_t *estimates, size_t *done,
+				       struct sketch_error *error);
+
 /* What is known of a key's count: low <= truth <= high.  high is sure; low is sure
- * where `sure`, else right with probability at least 1 - delta. */
+ * where `sure`, else right with probability at least 1 - delta.  As all counts here, in
+ * parts of sketch_counts_one. */
 struct sketch_bounds {
 	uint64_t low, high;
 	bool sure;
@@ -423,21 +433,24 @@ struct sketch_heavy {
 size_t sketch_counts_top(const struct sketch_counts *counts, struct sketch_heavy *heavy,
 			 size_t room);
 
-/* What a sketch holds. */
+/* What a sketch holds: of a window, all panes together. */
 struct sketch_counts_state {
 	uint64_t total;         /* of all weights */
 	uint64_t in_table;      /* of it, what went to the table */
 	uint64_t tracked;       /* keys kept beside it */
 	uint64_t floor;         /* any key that counts more is among them */
-	bool exact;             /* all keys are: every count is the truth */
-	unsigned int cell_bits; /* 32 or 64 */
+	bool exact;             /* all keys are: every count is the truth (but for the
+	                         * rounding of one that decays) */
+	unsigned int cell_bits; /* 32 or 64: of the widest pane */
+	uint64_t bytes;         /* of all cells */
 };
 void sketch_counts_state(const struct sketch_counts *counts, struct sketch_counts_state *state);
 
 /* The fraction of a row's cells that are not 0; 0 <= row < d. */
 double sketch_counts_fill(const struct sketch_counts *counts, uint32_t row);
 
-/* SKETCH_OK where the two may be added: identity, d, w and update rule agree. */
+/* SKETCH_OK where the two may be added: identity, d, w and update rule agree, and what they
+ * forget.  By time, that is: the last records of two streams are not those of both. */
 enum sketch_status sketch_counts_compatible(const struct sketch_counts *a,
 					    const struct sketch_counts *b,
 					    struct sketch_error *error);
@@ -449,6 +462,79 @@ enum sketch_status sketch_counts_compatible(const struct sketch_counts *a,
 enum sketch_status sketch_counts_union(struct sketch_counts *into, const struct sketch_counts *from,
 				       struct sketch_error *error);
 
+/* ------------------------------------------------------- counts that forget */
+
+/* Counts of the recent past only.  Time, counted in records or in nanoseconds, is cut
+ * into panes of one span each; pane s lasts from s * span to (s + 1) * span.  Each is a
+ * sketch of its own, of which the current one and so many before it are kept that a
+ * count covers at least `length`: with P panes (P - 1) * span of time or a little more,
+ * and less than P * span; of records more than (P - 1) * span, up to and with the
+ * last, and at most P * span.
+ * A bound of a key is the sum of those of the panes. */
+struct sketch_pane_window {
+	enum sketch_window_unit unit;
+	uint64_t length;  /* what a count covers at least; 1 to 2^62 */
+	uint64_t span;    /* of a pane */
+	uint32_t panes;   /* with the current one: 1 to SKETCH_MAX_PANES */
+	uint64_t stamp;   /* of the current pane; stamp * span is below 2^63 */
+	uint64_t records; /* unit records: taken by the current pane */
+};
+
+#define SKETCH_MAX_PANES 64
+
+/* Fills in span and panes for unit and length: a ring of nine, which covers at most an
+ * eighth more than was asked for (and what rounding the span up brings); or of fewer,
+ * where the length is so short. */
+void sketch_counts_window_plan(struct sketch_pane_window *window);
+
+/* A new sketch with a window, each pane with the parameters given; length, span and
+ * panes of the window as sketch_counts_window_plan made them.  It begins at the moment `now`
+ * (nanoseconds since 1970-01-01 UTC, below 2^63; records: any).  Else as
+ * sketch_counts_new. */
+enum sketch_status sketch_counts_new_window(struct sketch_counts **counts,
+					    const struct sketch_identity *identity,
+					    const struct sketch_counts_params *pane,
+					    const struct sketch_pane_window *window, uint64_t now,
+					    uint64_t budget, struct sketch_error *error);
+
+/* Counts that decay: what was counted at the time t counts 2^-((now - t) / half_life).
+ * Counts are in parts of SKETCH_DECAY_ONE, high rounded up and low rounded down. */
+struct sketch_decay {
+	enum sketch_window_unit unit;
+	uint64_t half_life; /* 1 to 2^62 */
+	uint64_t now;       /* nanoseconds since 1970-01-01 UTC, or records so far: a record
+	                     * comes one later than the one before, and counts 1 then */
+};
+
+#define SKETCH_DECAY_ONE (UINT64_C(1) << 20)
+
+/* A new sketch that decays, which takes 8 w d bytes; only a conservative one can.  Where
+ * the total would exceed 2^44 sketch_counts_add refuses (SKETCH_RANGE).  Else as
+ * sketch_counts_new. */
+enum sketch_status sketch_counts_new_decay(struct sketch_counts **counts,
+					   const struct sketch_identity *identity,
+					   const struct sketch_counts_params *params,
+					   const struct sketch_decay *decay, uint64_t budget,
+					   struct sketch_error *error);
+
+/* Moves on to the moment `now`, in nanoseconds since 1970-01-01 UTC: what is too old is
+ * forgotten, without any record coming.  An earlier moment changes nothing, and nothing
+ * does where time is counted in records or nothing is forgotten. */
+void sketch_counts_advance(struct sketch_counts *counts, uint64_t now);
+
+/* The moment that the counts stand for, of a window when its pane began; 0 where they do
+ * not depend on the clock. */
+uint64_t sketch_counts_moment(const struct sketch_counts *counts);
+
+/* What stands for a count of 1: SKETCH_DECAY_ONE where counts decay, else 1. */
+uint64_t sketch_counts_one(const struct sketch_counts *counts);
+
+/* The window or the decay; false where there is none. */
+bool sketch_counts_window(const struct sketch_counts *counts, struct sketch_pane_window *window);
+bool sketch_counts_decay(const struct sketch_counts *counts, struct sketch_decay *decay);
+
+/* A pane of a window, the oldest being 0: valid until the sketch changes. */
+const struct sketch_counts *sketch_counts_pane(const struct sketch_counts *counts, uint32_t pane);
 /* ------------------------------------------------------------- HyperLogLog */
 
 /* How many distinct keys were seen?  2^precision registers (Flajolet, Fusy, Gandouet

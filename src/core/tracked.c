@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decay.h"
 #include "endian.h"
 
 #define TRACKED_FIRST 1024
@@ -32,6 +33,7 @@ static bool grow(struct tracked *tracked, size_t room)
 {
 	struct tracked_key *keys = realloc(tracked->keys, room * sizeof *keys);
 	struct tracked_node *heap;
+	uint64_t *before;
 	uint32_t *slots;
 	size_t count = 8;
 
@@ -39,6 +41,10 @@ static bool grow(struct tracked *tracked, size_t room)
 		return false;
 	memset(keys + tracked->room, 0, (room - tracked->room) * sizeof *keys);
 	tracked->keys = keys;
+	before = realloc(tracked->before, room * sizeof *before);
+	if (before == NULL)
+		return false;
+	tracked->before = before;
 	heap = realloc(tracked->heap, room * sizeof *heap);
 	if (heap == NULL)
 		return false;
@@ -84,6 +90,7 @@ void tracked_free(struct tracked *tracked)
 	free(tracked->keys);
 	free(tracked->slots);
 	free(tracked->heap);
+	free(tracked->before);
 	*tracked = (struct tracked){ 0 };
 }
 
@@ -232,6 +239,7 @@ bool tracked_insert(struct tracked *tracked, const struct sketch_key *key, uint6
 	made = &tracked->keys[place];
 	made->count = count;
 	made->error = error;
+	tracked->before[place] = TRACKED_NOT_ASKED;
 	tracked->used++;
 	fill_slot(tracked, place);
 	tracked->heap[place] = (struct tracked_node){ count, place };
@@ -251,10 +259,35 @@ bool tracked_replace(struct tracked *tracked, uint32_t place, const struct sketc
 	}
 	there->count = count;
 	there->error = error;
+	tracked->before[place] = TRACKED_NOT_ASKED;
 	fill_slot(tracked, place);
 	tracked->heap[0] = (struct tracked_node){ count, place };
 	sink(tracked, 0);
 	return true;
+}
+
+void tracked_clear(struct tracked *tracked)
+{
+	if (tracked->used > 0)
+		memset(tracked->slots, 0xff, (tracked->mask + 1) * sizeof *tracked->slots);
+	tracked->used = 0;
+}
+
+uint64_t tracked_halve(struct tracked *tracked, uint64_t halvings)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < tracked->used; i++) {
+		struct tracked_key *key = &tracked->keys[i];
+		uint64_t known = halvings < 64 ? (key->count - key->error) >> halvings : 0;
+
+		key->count = decay_halved(key->count, halvings);
+		key->error = key->count - known;
+		sum += known;
+		/* Rounding keeps the order of a heap, and never raises a node above its key. */
+		tracked->heap[i].count = decay_halved(tracked->heap[i].count, halvings);
+	}
+	return sum;
 }
 
 int tracked_compare(const struct tracked_key *a, const struct tracked_key *b)

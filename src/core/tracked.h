@@ -23,10 +23,14 @@ struct tracked_key {
 	uint32_t stored_length, room;
 };
 
+#define TRACKED_NOT_ASKED UINT64_MAX
+
 struct tracked {
 	size_t capacity, used;
 	size_t room; /* keys that there is memory for; grows with use */
 	struct tracked_key *keys;
+	uint64_t *before; /* of each key what older panes of a window have of it, or
+	                   * TRACKED_NOT_ASKED; apart, for a key to have a cache line */
 	/* Places in keys by hash, under seven bits of the hash: most keys that are not
 	 * here are told from those that are without a look at any key.  A free slot is
 	 * TRACKED_NONE, which has an eighth bit. */
@@ -69,6 +73,13 @@ uint32_t tracked_least(struct tracked *tracked);
 /* Puts a key in place of the one that tracked_least found. */
 bool tracked_replace(struct tracked *tracked, uint32_t place, const struct sketch_key *key,
 		     uint64_t count, uint64_t error);
+
+/* Forgets all keys; the memory stays. */
+void tracked_clear(struct tracked *tracked);
+
+/* Halves all counts so many times: count rounded up, and down what is known by name,
+ * count - error, of which the sum is returned. */
+uint64_t tracked_halve(struct tracked *tracked, uint64_t halvings);
 
 /* Order of two keys by their bytes; then by length. */
 int tracked_compare(const struct tracked_key *a, const struct tracked_key *b);
