@@ -20,7 +20,9 @@ enum {
 	OPTION_SIZE,
 	OPTION_APPEND,
 	OPTION_QUERY,
-	OPTION_BOUNDS
+	OPTION_BOUNDS,
+	OPTION_WINDOW,
+	OPTION_DECAY
 };
 
 /* Two to four rows do about equally well where the memory is the same: three. */
@@ -36,6 +38,8 @@ static const struct option_spec counts_specs[] = {
 	{ OPTION_QUERY, "query", "SKETCH", "ask a saved sketch (can be repeated: their sum)" },
 	{ OPTION_BOUNDS, "bounds", NULL, "print COUNT LOW HIGH KEY" },
 	{ 'W', "weight-field", "N", "add the number in field N, not 1" },
+	{ OPTION_WINDOW, "window", "N|DURATION", "count only the last N records, or DURATION" },
+	{ OPTION_DECAY, "decay", "HALFLIFE", "halve counts every N records, or DURATION" },
 	{ OPTION_SIZE, "size", "SIZE", "memory of the table (64KiB, 10MB) [1MiB]" },
 	{ OPTION_EPSILON, "epsilon", "E", "counts at most E N too high: w = ceil(e/E)" },
 	{ OPTION_DELTA, "delta", "D", "but for a share D of the keys: d = ceil(ln 1/D)" },
@@ -103,6 +107,10 @@ static bool take_option(void *context, int letter, const char *value)
 	case OPTION_BOUNDS:
 		options->bounds = true;
 		return true;
+	case OPTION_WINDOW:
+		return span_parse("--window", value, &options->window);
+	case OPTION_DECAY:
+		return span_parse("--decay", value, &options->decay);
 	default:
 		return take_number(options, letter, value);
 	}
@@ -132,6 +140,12 @@ static const char *conflict(const struct counts_options *options)
 		return "--query only reads: it excludes --output and --append";
 	if (options->queries.count > 0 && (has_size(options) || options->has_seed))
 		return "--query takes size and seed from the sketch";
+	if (options->queries.count > 0 && (options->window.length > 0 || options->decay.length > 0))
+		return "--query takes window and decay from the sketch";
+	if (options->window.length > 0 && options->decay.length > 0)
+		return "--window and --decay exclude each other";
+	if (options->plain && options->decay.length > 0)
+		return "--plain and --decay exclude each other: rounded counts do not add up";
 	if (options->size_bits > 0 && (options->epsilon > 0 || options->width > 0))
 		return "--size excludes --epsilon and --width";
 	if (options->epsilon > 0 && options->width > 0)
@@ -154,8 +168,17 @@ bool counts_options_check(const struct counts_options *options)
 
 /* --------------------------------------------------------------------- making */
 
-/* Completes what was asked for. */
-static bool plan(const struct counts_options *options, struct sketch_counts_params *params)
+static struct sketch_pane_window window_of(const struct span *span)
+{
+	struct sketch_pane_window window = { .unit = span->unit, .length = span->length };
+
+	sketch_counts_window_plan(&window);
+	return window;
+}
+
+/* Completes what was asked for, for one of so many tables with cells of so many bits. */
+static bool plan(const struct counts_options *options, uint64_t tables, unsigned int cell,
+		 struct sketch_counts_params *params)
 {
 	struct sketch_counts_params other = { .w = 1, .d = COUNTS_DEPTH };
 	uint64_t bits = options->size_bits > 0 ? options->size_bits : COUNTS_SIZE_BITS;
@@ -173,12 +196,37 @@ static bool plan(const struct counts_options *options, struct sketch_counts_para
 					 COUNTS_DEPTH;
 	params->w = options->width > 0   ? options->width :
 		    options->epsilon > 0 ? other.w :
-					   bits / 32 / params->d;
+					   bits / cell / params->d / tables;
 	if (params->w > 0)
 		return true;
-	message("--size: %" PRIu64 " bits are too few for %" PRIu32 " rows of cells of 32", bits,
-		params->d);
+	if (tables > 1)
+		message("--size: %" PRIu64 " bits are too few for %" PRIu64 " panes of %" PRIu32
+			" rows of cells of %u",
+			bits, tables, params->d, cell);
+	else
+		message("--size: %" PRIu64 " bits are too few for %" PRIu32 " rows of cells of %u",
+			bits, params->d, cell);
 	return false;
+}
+
+static enum sketch_status make(const struct counts_options *options,
+			       const struct sketch_identity *identity,
+			       const struct sketch_counts_params *params,
+			       struct sketch_counts **counts, struct sketch_error *error)
+{
+	struct sketch_pane_window window;
+	struct sketch_decay decay = { options->decay.unit, options->decay.length, 0 };
+
+	if (options->window.length > 0) {
+		window = window_of(&options->window);
+		return sketch_counts_new_window(counts, identity, params, &window,
+						system_wall_clock(), system_memory(), error);
+	}
+	if (options->decay.length == 0)
+		return sketch_counts_new(counts, identity, params, system_memory(), error);
+	if (decay.unit == SKETCH_WINDOW_NANOSECONDS)
+		decay.now = system_wall_clock();
+	return sketch_counts_new_decay(counts, identity, params, &decay, system_memory(), error);
 }
 
 struct sketch_counts *counts_make(const struct counts_options *options, bool fold, uint64_t tracked)
@@ -195,9 +243,11 @@ struct sketch_counts *counts_make(const struct counts_options *options, bool fol
 	struct sketch_counts *counts = NULL;
 	struct sketch_error error;
 
-	if (!plan(options, &params))
+	uint64_t tables = options->window.length > 0 ? window_of(&options->window).panes : 1;
+
+	if (!plan(options, tables, options->decay.length > 0 ? 64 : 32, &params))
 		return NULL;
-	if (sketch_counts_new(&counts, &identity, &params, system_memory(), &error) == SKETCH_OK)
+	if (make(options, &identity, &params, &counts, &error) == SKETCH_OK)
 		return counts;
 	message("%s", error.text);
 	return NULL;
@@ -244,10 +294,12 @@ static bool differs(const char *file, const char *field, uint64_t has, uint64_t 
 /* Whether a size was asked for that is not the sketch's; what was not asked for is
  * taken from it. */
 static bool contradicts_size(const struct counts_options *options, const char *file,
-			     const struct sketch_counts_params *has)
+			     const struct sketch_counts *counts)
 {
+	const struct sketch_counts_params *has = sketch_counts_params(counts);
 	struct counts_options completed = *options;
 	struct sketch_counts_params asked = *has;
+	struct sketch_pane_window window = { .panes = 1 };
 
 	if (!has_size(options))
 		return false;
@@ -255,11 +307,41 @@ static bool contradicts_size(const struct counts_options *options, const char *f
 		completed.depth = has->d;
 	if (options->width == 0 && options->epsilon == 0 && options->size_bits == 0)
 		completed.width = has->w;
-	if (!plan(&completed, &asked))
+	(void)sketch_counts_window(counts, &window);
+	if (!plan(&completed, window.panes, sketch_counts_one(counts) > 1 ? 64 : 32, &asked))
 		return true;
 	if (asked.d != has->d)
 		return differs(file, "d", has->d, asked.d);
 	return asked.w != has->w && differs(file, "w", has->w, asked.w);
+}
+
+/* Whether a window or decay (`field`) was asked for that is not the sketch's `has`. */
+static bool contradicts_span(const char *file, const char *field, const struct span *has,
+			     const struct span *asked)
+{
+	if (asked->length == 0 || (asked->unit == has->unit && asked->length == has->length))
+		return false;
+	if (has->length == 0)
+		message("%s: %s differs: the file has none", file, field);
+	else
+		message("%s: %s differs: the file has %" PRIu64 " %s", file, field, has->length,
+			span_unit_name(has->unit));
+	return true;
+}
+
+static bool contradicts_forgetting(const struct counts_options *options, const char *file,
+				   const struct sketch_counts *counts)
+{
+	struct sketch_pane_window window = { 0 };
+	struct sketch_decay decay;
+	struct span length, half_life = { 0 };
+
+	(void)sketch_counts_window(counts, &window);
+	length = (struct span){ window.unit, window.length };
+	if (sketch_counts_decay(counts, &decay))
+		half_life = (struct span){ decay.unit, decay.half_life };
+	return contradicts_span(file, "window", &length, &options->window) ||
+	       contradicts_span(file, "decay", &half_life, &options->decay);
 }
 
 /* Whether the command line says anything else than the sketch to be added to. */
@@ -270,7 +352,8 @@ static bool contradicts(const struct counts_options *options, bool fold,
 	const struct sketch_identity *identity = sketch_counts_identity(counts);
 	const char *file = options->state.path;
 
-	if (contradicts_size(options, file, has))
+	if (contradicts_size(options, file, counts) ||
+	    contradicts_forgetting(options, file, counts))
 		return true;
 	if (options->has_seed && options->seed != identity->seed)
 		return differs(file, "seed", identity->seed, options->seed);
@@ -302,7 +385,47 @@ static bool begin_append(struct counts_target *target, bool fold)
 	if (target->counts == NULL || contradicts(options, fold, target->counts))
 		return false;
 	target->before = sketch_counts_records(target->counts);
+	target->saved_moment = sketch_counts_moment(target->counts);
 	return true;
+}
+
+/* The file knows the time of day; from here on the monotonic clock counts, so that a
+ * clock that is set does not matter within a run.  One that went back since stands
+ * still until it catches up. */
+static void start_clock(struct counts_target *target)
+{
+	uint64_t now = system_wall_clock(), moment = sketch_counts_moment(target->counts);
+	struct sketch_pane_window window;
+	struct sketch_decay decay;
+	uint64_t little = 0;
+
+	if (moment > now) {
+		/* A clock that was right now and then was ahead, or is behind. */
+		if (sketch_counts_window(target->counts, &window))
+			little = window.span;
+		else if (sketch_counts_decay(target->counts, &decay))
+			little = decay.half_life;
+		if (moment - now > little)
+			message("%s: warning: was saved later than now by the clock; nothing is "
+				"forgotten until then",
+				target->options->state.path);
+		now = moment;
+	}
+	/* May wrap around; only differences are used. */
+	target->epoch = now - system_clock();
+}
+
+void counts_advance(struct counts_target *target)
+{
+	sketch_counts_advance(target->counts, target->epoch + system_clock());
+}
+
+bool counts_forgets(const struct sketch_counts *counts)
+{
+	struct sketch_pane_window window;
+	struct sketch_decay decay;
+
+	return sketch_counts_window(counts, &window) || sketch_counts_decay(counts, &decay);
 }
 
 bool counts_begin(struct counts_target *target, const struct counts_options *options, bool fold,
@@ -315,6 +438,7 @@ bool counts_begin(struct counts_target *target, const struct counts_options *opt
 		target->counts = counts_make(options, fold, tracked);
 	if (target->counts == NULL)
 		return false;
+	start_clock(target);
 	if (options->output == NULL)
 		return true;
 	if (counts_to_stdout(options))
@@ -365,13 +489,16 @@ bool counts_save(struct counts_target *target, uint64_t records)
 	if (__builtin_add_overflow(target->before, records, &total))
 		total = UINT64_MAX;
 	sketch_counts_set_records(target->counts, total);
+	counts_advance(target);
 	if (target->options->output != NULL)
 		return save_output(target);
-	if (target->state == NULL || (records == target->saved && !state_is_new(target->state)))
+	if (target->state == NULL || (records == target->saved && !state_is_new(target->state) &&
+				      sketch_counts_moment(target->counts) == target->saved_moment))
 		return true;
 	if (!state_save(target->state, write_counts, target->counts))
 		return false;
 	target->saved = records;
+	target->saved_moment = sketch_counts_moment(target->counts);
 	return true;
 }
 
@@ -384,12 +511,15 @@ void counts_end(struct counts_target *target)
 
 /* --------------------------------------------------------------------- adding */
 
-bool counts_add_batch(struct sketch_counts *counts, const struct records_batch *batch,
-		      bool weighted, uint64_t records_before, uint64_t *estimates)
+static bool add_batch(struct sketch_counts *counts, const struct records_batch *batch,
+		      bool weighted, uint64_t records_before, const uint64_t *limit, bool *admitted,
+		      uint64_t *estimates)
 {
 	struct sketch_key keys[RECORDS_BATCH];
 	uint64_t of_keys[RECORDS_BATCH];
+	bool of_admitted[RECORDS_BATCH];
 	uint8_t places[RECORDS_BATCH];
+	uint64_t *wanted = estimates == NULL ? NULL : of_keys;
 	struct sketch_error error;
 	size_t kept = 0, done;
 
@@ -401,44 +531,98 @@ bool counts_add_batch(struct sketch_counts *counts, const struct records_batch *
 					     batch->hashes[i], weighted ? batch->weights[i] : 1 };
 		places[kept++] = (uint8_t)i;
 	}
-	if (sketch_counts_add(counts, keys, kept, estimates == NULL ? NULL : of_keys, &done,
-			      &error) != SKETCH_OK) {
+	if ((limit == NULL ? sketch_counts_add(counts, keys, kept, wanted, &done, &error) :
+			     sketch_counts_admit(counts, keys, kept, *limit, of_admitted, wanted,
+						 &done, &error)) != SKETCH_OK) {
 		message("record %" PRIu64 ": %s", records_before + places[done] + 1, error.text);
 		return false;
 	}
-	if (estimates != NULL) {
-		memset(estimates, 0, batch->count * sizeof *estimates);
-		for (size_t i = 0; i < kept; i++)
-			estimates[places[i]] = of_keys[i];
-	}
+	for (size_t i = 0; i < batch->count && estimates != NULL; i++)
+		estimates[i] = 0;
+	for (size_t i = 0; i < kept && estimates != NULL; i++)
+		estimates[places[i]] = of_keys[i];
+	for (size_t i = 0; i < batch->count && limit != NULL; i++)
+		admitted[i] = true;
+	for (size_t i = 0; i < kept && limit != NULL; i++)
+		admitted[places[i]] = of_admitted[i];
 	return true;
+}
+
+bool counts_add_batch(struct sketch_counts *counts, const struct records_batch *batch,
+		      bool weighted, uint64_t records_before, uint64_t *estimates)
+{
+	return add_batch(counts, batch, weighted, records_before, NULL, NULL, estimates);
+}
+
+bool counts_admit_batch(struct sketch_counts *counts, const struct records_batch *batch,
+			bool weighted, uint64_t records_before, uint64_t limit, bool *admitted,
+			uint64_t *estimates)
+{
+	return add_batch(counts, batch, weighted, records_before, &limit, admitted, estimates);
 }
 
 /* ------------------------------------------------------------------- printing */
 
+static const char *text_of(char out[COUNTS_TEXT + 1], uint64_t count, uint64_t one,
+			   enum counts_rounding rounding)
+{
+	out[counts_text(out, count, one, rounding)] = '\0';
+	return out;
+}
+
+/* How much is remembered, where not all is. */
+static void print_forgetting(const struct sketch_counts *counts)
+{
+	struct sketch_pane_window window;
+	struct sketch_decay decay;
+	char length[32], most[32];
+
+	if (sketch_counts_window(counts, &window)) {
+		if (window.unit == SKETCH_WINDOW_RECORDS)
+			message("a count covers the last %" PRIu64 " to %" PRIu64 " records",
+				(window.panes - 1) * window.span + 1, window.panes * window.span);
+		else
+			message("a count covers the last %s to %s s",
+				number_print(length,
+					     (double)((window.panes - 1) * window.span) / 1e9),
+				number_print(most, (double)(window.panes * window.span) / 1e9));
+	} else if (sketch_counts_decay(counts, &decay)) {
+		if (decay.unit == SKETCH_WINDOW_RECORDS)
+			message("a count halves every %" PRIu64 " records", decay.half_life);
+		else
+			message("a count halves every %s s",
+				number_print(length, (double)decay.half_life / 1e9));
+	}
+}
+
 void counts_print_state(const struct sketch_counts *counts)
 {
 	const struct sketch_counts_params *params = sketch_counts_params(counts);
+	uint64_t one = sketch_counts_one(counts);
+	char total[COUNTS_TEXT + 1], in_table[COUNTS_TEXT + 1], least[COUNTS_TEXT + 1];
 	struct sketch_counts_state state;
 	double slack;
 
+	print_forgetting(counts);
 	sketch_counts_state(counts, &state);
+	text_of(total, state.total, one, COUNTS_NEAREST);
 	if (state.exact) {
-		message("total %" PRIu64 " of %" PRIu64 " keys, every count exact", state.total,
-			state.tracked);
+		message("total %s of %" PRIu64 " keys, every count exact%s", total, state.tracked,
+			one > 1 ? " but for rounding" : "");
 		return;
 	}
-	slack = sketch_counts_epsilon(params) * (double)state.in_table;
-	message("total %" PRIu64 ", in the table %" PRIu64 ": there a count is at most %.0f too "
+	slack = sketch_counts_epsilon(params) * (double)state.in_table / (double)one;
+	message("total %s, in the table %s: there a count is at most %.*f too "
 		"high with confidence %.4g",
-		state.total, state.in_table, slack, 1 - sketch_counts_delta(params));
+		total, text_of(in_table, state.in_table, one, COUNTS_UP), one > 1 ? 3 : 0, slack,
+		1 - sketch_counts_delta(params));
 	if (params->tracked > 0)
-		message("%" PRIu64 " keys tracked: any key that counts more than %" PRIu64
+		message("%" PRIu64 " keys tracked: any key that counts more than %s"
 			" is among them",
-			state.tracked, state.floor);
+			state.tracked, text_of(least, state.floor, one, COUNTS_UP));
 }
 
-size_t counts_digits(char out[20], uint64_t value)
+static size_t digits_of(char *out, uint64_t value)
 {
 	char reversed[20];
 	size_t length = 0;
@@ -450,4 +634,45 @@ size_t counts_digits(char out[20], uint64_t value)
 	for (size_t i = 0; i < length; i++)
 		out[i] = reversed[length - 1 - i];
 	return length;
+}
+
+/* Thousandths of a count in parts of `one`, which is a power of two up to 2^20. */
+static uint64_t thousandths(uint64_t count, uint64_t one, enum counts_rounding rounding)
+{
+	uint64_t part = count % one * 1000;
+
+	part += rounding == COUNTS_UP ? one - 1 : rounding == COUNTS_NEAREST ? one / 2 : 0;
+	return count / one * 1000 + part / one;
+}
+
+size_t counts_text(char out[COUNTS_TEXT], uint64_t count, uint64_t one,
+		   enum counts_rounding rounding)
+{
+	uint64_t rest;
+	size_t length;
+
+	if (one == 1)
+		return digits_of(out, count);
+	rest = thousandths(count, one, rounding);
+	length = digits_of(out, rest / 1000);
+	out[length++] = '.';
+	for (uint64_t place = 100; place > 0; place /= 10)
+		out[length++] = (char)('0' + rest / place % 10);
+	return length;
+}
+
+double counts_number(uint64_t count, uint64_t one, enum counts_rounding rounding)
+{
+	return one == 1 ? (double)count : (double)thousandths(count, one, rounding) / 1000;
+}
+
+/* Nearest to a whole number of thousandths is what is less than half of one away. */
+uint64_t counts_from(uint64_t count, uint64_t one)
+{
+	return count > UINT64_MAX / one ? UINT64_MAX : count == 0 ? 0 : count * one - one / 2000;
+}
+
+uint64_t counts_up_to(uint64_t count, uint64_t one)
+{
+	return count >= UINT64_MAX / one ? UINT64_MAX : count * one + one / 2000;
 }

@@ -8,6 +8,7 @@
 #include "option.h"
 #include "records.h"
 #include "sketch.h"
+#include "span.h"
 #include "state.h"
 #include "words.h"
 
@@ -17,6 +18,7 @@ struct counts_options {
 	uint64_t width, depth, size_bits;
 	uint64_t weight_field, seed;
 	bool has_seed, plain, bounds;
+	struct span window, decay;
 	const char *output;
 	struct state_options state; /* --append */
 	struct words queries;
@@ -53,11 +55,20 @@ struct counts_target {
 	struct sketch_save *save; /* --output */
 	int fd;
 	uint64_t before, saved;
+	uint64_t epoch;        /* what the monotonic clock lacks to the time of day */
+	uint64_t saved_moment; /* that the file stands for */
 };
 
 /* Claims, reads or makes the sketch; false after a message or a signal. */
 bool counts_begin(struct counts_target *target, const struct counts_options *options, bool fold,
 		  uint64_t tracked);
+
+/* Brings counts that forget by time to the present, which without it stands still; to
+ * be called before records are added, and before what is remembered is shown. */
+void counts_advance(struct counts_target *target);
+
+/* Whether old counts are forgotten, by a window or decay. */
+bool counts_forgets(const struct sketch_counts *counts);
 
 /* What no input may be. */
 void counts_forbid(const struct counts_target *target, struct records *records);
@@ -73,10 +84,30 @@ void counts_end(struct counts_target *target);
 bool counts_add_batch(struct sketch_counts *counts, const struct records_batch *batch,
 		      bool weighted, uint64_t records_before, uint64_t *estimates);
 
+/* The same, but a record is added only where its count with it does not exceed `limit`;
+ * admitted has room for each of the batch: those without a key are. */
+bool counts_admit_batch(struct sketch_counts *counts, const struct records_batch *batch,
+			bool weighted, uint64_t records_before, uint64_t limit, bool *admitted,
+			uint64_t *estimates);
+
 /* "tool: total 10, exact" and what else --stats says of counts. */
 void counts_print_state(const struct sketch_counts *counts);
 
-/* Decimal digits, without a final NUL; returns their number. */
-size_t counts_digits(char out[20], uint64_t value);
+/* How a count that decays is rounded to its three decimals. */
+enum counts_rounding { COUNTS_NEAREST, COUNTS_DOWN, COUNTS_UP };
+
+/* A count in parts of `one` (sketch_counts_one) in decimal digits, without a final NUL;
+ * returns their number. */
+#define COUNTS_TEXT 24
+size_t counts_text(char out[COUNTS_TEXT], uint64_t count, uint64_t one,
+		   enum counts_rounding rounding);
+
+/* The same as a number. */
+double counts_number(uint64_t count, uint64_t one, enum counts_rounding rounding);
+
+/* The counts that are printed as `count` or more, and as no more than it, in parts of
+ * `one`: from the first to the second. */
+uint64_t counts_from(uint64_t count, uint64_t one);
+uint64_t counts_up_to(uint64_t count, uint64_t one);
 
 #endif

@@ -23,6 +23,9 @@ uint64_t system_group_memory(const char *root);
 /* Monotonic time in nanoseconds. */
 uint64_t system_clock(void);
 
+/* Nanoseconds since 1970-01-01 UTC, by a clock that can be set. */
+uint64_t system_wall_clock(void);
+
 /* The first of INT, TERM and HUP is noted instead of ending the process (those that
  * were ignored stay ignored until then); system calls that wait return EINTR.  A
  * second one ends it. */

@@ -5,19 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "filter.h"
 #include "loss.h"
 #include "message.h"
-#include "number.h"
 #include "option.h"
 #include "output.h"
 #include "parallel.h"
 #include "pass.h"
 #include "plan_options.h"
 #include "records.h"
+#include "span.h"
 #include "state.h"
 #include "system.h"
 
@@ -50,26 +49,16 @@ static const struct option_spec uniq_specs[] = {
 	  "count the window from a key's first sighting, not its last" },
 };
 
-/* A number of records, or a duration where there is a unit of time. */
 static bool take_window(struct uniq *uniq, const char *value)
 {
-	struct number_error error;
-	bool good;
+	struct span span;
 
+	if (!span_parse("--window", value, &span))
+		return false;
 	uniq->has_window = true;
-	/* What ends like a number is one, M is a million; else it can only be a duration,
-	 * and the error says so: m may have been meant for minutes. */
-	if (*value != '\0' && strchr("0123456789.kKMGTe", value[strlen(value) - 1]) == NULL) {
-		uniq->window.unit = SKETCH_WINDOW_NANOSECONDS;
-		good = number_duration(value, &uniq->window.span, &error);
-	} else {
-		uniq->window.unit = SKETCH_WINDOW_RECORDS;
-		good = number_count(value, 1, UINT64_C(1000000000000000000), &uniq->window.span,
-				    &error);
-	}
-	if (!good)
-		message("--window: %s", error.text);
-	return good;
+	uniq->window.unit = span.unit;
+	uniq->window.span = span.length;
+	return true;
 }
 
 static bool take_option(void *context, int letter, const char *value)
@@ -192,20 +181,12 @@ static uint8_t terminator(const struct run *run)
 
 /* ------------------------------------------------------------------ windows */
 
-static uint64_t wall_clock(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* The file knows the wall clock; from here on the monotonic clock counts.  A wall
  * clock that went back since stands still until it catches up. */
 static void start_clock(struct run *run)
 {
 	struct sketch_window window;
-	uint64_t now = wall_clock(), clock = system_clock(), elapsed;
+	uint64_t now = system_wall_clock(), clock = system_clock(), elapsed;
 
 	if (!sketch_window_get(run->kept.filter, &window) ||
 	    window.unit != SKETCH_WINDOW_NANOSECONDS)
@@ -449,8 +430,7 @@ static bool contradicts_window(const struct uniq *uniq, const struct sketch_bloo
 		message("%s: window differs: the file has none", uniq->state.path);
 	else
 		message("%s: window differs: the file has %" PRIu64 " %s", uniq->state.path,
-			window.span,
-			window.unit == SKETCH_WINDOW_RECORDS ? "records" : "nanoseconds");
+			window.span, span_unit_name(window.unit));
 	return true;
 }
 
@@ -467,7 +447,7 @@ static struct sketch_bloom *make_filter(const struct uniq *uniq)
 	}
 	/* The first generation, whose stamp is 1, begins now. */
 	if (!by_records)
-		window.landmark = (int64_t)(wall_clock() - window.span);
+		window.landmark = (int64_t)(system_wall_clock() - window.span);
 	return plan_make_window(&uniq->plan, UNIQ_RATE, uniq->records.fold, &window,
 				by_records ? window.span : 0);
 }

@@ -69,6 +69,7 @@ static bool take_option(void *context, int letter, const char *value)
 static const char *const examples[] = {
 	"cms-count < app.log",
 	"cms-count --at-most 3 < app.log",
+	"tail -F app.log | cms-count --at-most 5 --window=1min",
 	"cms-count -o day.cms < app.log; cms-count --query day.cms < keys",
 	"cms-count --query day.cms -e alice --bounds",
 	NULL,
@@ -76,6 +77,7 @@ static const char *const examples[] = {
 
 static const char *const notes[] = {
 	"A count is never below the truth.  It is the truth while there are at most 1000 keys.",
+	"With --window or --decay, --at-most counts what was passed on: that is a throttle.",
 	NULL,
 };
 
@@ -93,6 +95,9 @@ static bool check_threads(const struct count *count)
 		      "--plain -o FILE can be shared out";
 	else if (!count->counts.plain && count->counts.state.path == NULL)
 		why = "--threads needs --plain: conservative counts depend on the order of records";
+	else if (count->counts.window.length > 0)
+		why = "--threads excludes --window: what is forgotten depends on the order of "
+		      "records";
 	else if (count->counts.weight_field > 0 || count->counts.state.save_every > 0)
 		why = "--threads excludes --weight-field and --save-every";
 	if (why != NULL)
@@ -169,6 +174,8 @@ struct run {
 	struct sketch_counts **asked; /* --query */
 	struct output *out;
 	struct records *records;
+	bool throttles;        /* counts what it passes on */
+	uint64_t passed, held; /* then */
 };
 
 static uint8_t terminator(const struct run *run)
@@ -176,10 +183,11 @@ static uint8_t terminator(const struct run *run)
 	return run->count->records.zero_terminated ? '\0' : '\n';
 }
 
-static bool print_count(struct run *run, uint64_t value)
+static bool print_count(struct run *run, uint64_t value, uint64_t one,
+			enum counts_rounding rounding)
 {
-	char text[21];
-	size_t length = counts_digits(text, value);
+	char text[COUNTS_TEXT + 1];
+	size_t length = counts_text(text, value, one, rounding);
 
 	text[length] = '\t';
 	return output_write(run->out, text, length + 1);
@@ -201,16 +209,41 @@ static bool save(void *context)
 
 /* Which records of a batch go out; those without a key are not counted, so that no
  * count can hold them back, nor let them pass by reaching one. */
-static void select_records(const struct count *count, const struct records_batch *batch,
+static void select_records(const struct run *run, const struct records_batch *batch,
 			   const uint64_t *estimates, uint64_t selected[PASS_WORDS])
 {
+	const struct count *count = run->count;
+	uint64_t one = sketch_counts_one(run->target.counts);
+	uint64_t most = counts_up_to(count->at_most, one),
+		 least = counts_from(count->at_least, one);
+
 	pass_present(batch, selected);
 	for (size_t i = 0; i < batch->count; i++) {
-		bool held = (count->has_most && estimates[i] > count->at_most) ||
-			    (count->has_least && estimates[i] < count->at_least);
+		bool held = (count->has_most && estimates[i] > most) ||
+			    (count->has_least && estimates[i] < least);
 
 		selected[i / 64] &= ~((uint64_t)held << i % 64);
 	}
+}
+
+/* Counts a batch but for what would exceed the most; the others go out. */
+static bool throttle(struct run *run, const struct records_batch *batch, uint64_t before,
+		     uint64_t *estimates, uint64_t selected[PASS_WORDS])
+{
+	const struct count *count = run->count;
+	uint64_t one = sketch_counts_one(run->target.counts);
+	bool admitted[RECORDS_BATCH];
+
+	if (!counts_admit_batch(run->target.counts, batch, count->counts.weight_field > 0, before,
+				counts_up_to(count->at_most, one), admitted, estimates))
+		return false;
+	pass_present(batch, selected);
+	for (size_t i = 0; i < batch->count; i++) {
+		selected[i / 64] &= ~((uint64_t)!admitted[i] << i % 64);
+		run->passed += admitted[i];
+		run->held += !admitted[i];
+	}
+	return true;
 }
 
 static bool take_batch(struct run *run, const struct records_batch *batch)
@@ -219,18 +252,24 @@ static bool take_batch(struct run *run, const struct records_batch *batch)
 	bool selects = count->has_most || count->has_least;
 	uint64_t estimates[RECORDS_BATCH], selected[PASS_WORDS];
 	uint64_t before = records_tally(run->records)->records - batch->count;
+	uint64_t one = sketch_counts_one(run->target.counts);
 
-	if (!counts_add_batch(run->target.counts, batch, count->counts.weight_field > 0, before,
-			      selects || count->annotate ? estimates : NULL))
+	counts_advance(&run->target);
+	if (run->throttles) {
+		if (!throttle(run, batch, before, count->annotate ? estimates : NULL, selected))
+			return false;
+	} else if (!counts_add_batch(run->target.counts, batch, count->counts.weight_field > 0,
+				     before, selects || count->annotate ? estimates : NULL))
 		return false;
 	if (!selects && !count->annotate)
 		return true;
-	select_records(count, batch, estimates, selected);
+	if (!run->throttles)
+		select_records(run, batch, estimates, selected);
 	if (!count->annotate)
 		return pass_selected(run->out, batch, selected, terminator(run));
 	for (size_t i = 0; i < batch->count; i++) {
 		if (selected[i / 64] >> i % 64 & 1 &&
-		    (!print_count(run, estimates[i]) ||
+		    (!print_count(run, estimates[i], one, COUNTS_NEAREST) ||
 		     !pass_range(run->out, batch, i, i + 1, terminator(run))))
 			return false;
 	}
@@ -238,6 +277,32 @@ static bool take_batch(struct run *run, const struct records_batch *batch)
 }
 
 /* --------------------------------------------------------------------- asking */
+
+/* Sketches that forget by time are asked for the same moment: the latest of them. */
+static void bring_together(struct run *run)
+{
+	size_t count = run->count->counts.queries.count;
+	uint64_t latest = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t moment = sketch_counts_moment(run->asked[i]);
+
+		latest = moment > latest ? moment : latest;
+	}
+	for (size_t i = 0; i < count; i++)
+		sketch_counts_advance(run->asked[i], latest);
+}
+
+/* Decayed counts are of one half-life, or their sum would mean nothing. */
+static bool decays_alike(const struct sketch_counts *a, const struct sketch_counts *b)
+{
+	struct sketch_decay one, other;
+	bool decays = sketch_counts_decay(a, &one);
+
+	if (decays != sketch_counts_decay(b, &other))
+		return false;
+	return !decays || (one.unit == other.unit && one.half_life == other.half_life);
+}
 
 static bool open_sketches(struct run *run)
 {
@@ -263,7 +328,12 @@ static bool open_sketches(struct run *run)
 				identity->seed != first->seed ? "seed" : "ignore-case");
 			return false;
 		}
+		if (!decays_alike(run->asked[0], run->asked[i])) {
+			message("%s and %s: decay differs", names->items[0], names->items[i]);
+			return false;
+		}
 	}
+	bring_together(run);
 	if (run->count->records.fold &&
 	    !(sketch_counts_identity(run->asked[0])->transforms & SKETCH_FOLD_ASCII)) {
 		message("%s: --ignore-case contradicts the sketch, whose keys were not folded",
@@ -283,7 +353,7 @@ static bool answer(struct run *run, const uint8_t *data, size_t length, struct s
 {
 	const struct count *count = run->count;
 	struct sketch_key key = { data, length, hash, 0 };
-	uint64_t low = 0, high = 0;
+	uint64_t low = 0, high = 0, one = sketch_counts_one(run->asked[0]);
 
 	for (size_t i = 0; i < count->counts.queries.count; i++) {
 		struct sketch_bounds bounds = sketch_counts_query(run->asked[i], &key);
@@ -291,10 +361,11 @@ static bool answer(struct run *run, const uint8_t *data, size_t length, struct s
 		low = add_up(low, bounds.low);
 		high = add_up(high, bounds.high);
 	}
-	if (count->has_least && high < count->at_least)
+	if (count->has_least && high < counts_from(count->at_least, one))
 		return true;
-	if (!print_count(run, high) ||
-	    (count->counts.bounds && (!print_count(run, low) || !print_count(run, high))))
+	if (!print_count(run, high, one, COUNTS_NEAREST) ||
+	    (count->counts.bounds &&
+	     (!print_count(run, low, one, COUNTS_DOWN) || !print_count(run, high, one, COUNTS_UP))))
 		return false;
 	return output_write(run->out, data, length) &&
 	       output_write(run->out, (const uint8_t[]){ terminator(run) }, 1);
@@ -417,21 +488,48 @@ static bool open_records(struct run *run, bool asks)
 	return true;
 }
 
+/* Where counts are forgotten, --at-most counts what is passed on: else what never stops
+ * would be held back for ever. */
+static bool begin_throttle(struct run *run)
+{
+	const struct count *count = run->count;
+
+	run->throttles = count->has_most && counts_forgets(run->target.counts);
+	if (!run->throttles || !count->has_least)
+		return true;
+	option_complain("--at-most counts what is passed on, with --window or --decay, and "
+			"excludes --at-least");
+	return false;
+}
+
+/* Whether the file to be added to is one whose counts do not depend on the order of
+ * records. */
+static bool can_share_out(const struct run *run)
+{
+	const struct sketch_counts *counts = run->target.counts;
+	const char *why = NULL;
+
+	if (counts_forgets(counts))
+		why = "forgets, so its counts depend on the order of records";
+	else if (sketch_counts_params(counts)->update != SKETCH_PLAIN)
+		why = "is conservative, so its counts depend on the order of records";
+	if (why != NULL)
+		message("%s: --threads: %s", run->count->counts.state.path, why);
+	return why == NULL;
+}
+
 static bool run_all(struct run *run)
 {
 	const struct count *count = run->count;
 	bool asks = count->counts.queries.count > 0;
 
 	if (asks ? !open_sketches(run) :
-		   !counts_begin(&run->target, &count->counts, count->records.fold, COUNT_TRACKED))
+		   !counts_begin(&run->target, &count->counts, count->records.fold,
+				 COUNT_TRACKED) ||
+			    !begin_throttle(run))
 		return false;
-	if (count->parallel.threads > 1 &&
-	    sketch_counts_params(run->target.counts)->update != SKETCH_PLAIN) {
-		message("%s: --threads: is conservative, so its counts depend on the order of "
-			"records",
-			count->counts.state.path);
+	if (count->parallel.threads > 1 && !can_share_out(run))
 		return false;
-	}
 	run->out = output_open(STDOUT_FILENO, "standard output");
 	if (run->out == NULL || (asks && !answer_words(run)))
 		return false;
@@ -449,6 +547,9 @@ static void report(struct run *run)
 		return;
 	if (run->records != NULL)
 		records_print_tally(run->records);
+	if (run->throttles)
+		message("%" PRIu64 " passed on, and these are counted; %" PRIu64 " held back",
+			run->passed, run->held);
 	if (run->target.counts != NULL)
 		counts_print_state(run->target.counts);
 	for (size_t i = 0; i < run->count->counts.queries.count; i++)

@@ -88,6 +88,7 @@ static const char *const examples[] = {
 	"cms-top -k 20 < app.log",
 	"cms-top -f 7 access.log; cms-top -Qf 6 access.log",
 	"tail -f access.log | cms-top -f 1 -W 10 --watch",
+	"tail -F access.log | cms-top -f 1 --window=5min --append recent.cms --save-every 10s",
 	"cms-top --query all.cms",
 	NULL,
 };
@@ -179,6 +180,7 @@ struct table {
 	size_t known, count;          /* of them; `count` are to be printed */
 	const struct rows_plan *rows; /* for a terminal, else NULL */
 	struct sketch_counts_state state;
+	uint64_t one; /* what stands for a count of 1 */
 };
 
 static double share_of(const struct table *table, uint64_t count)
@@ -186,14 +188,30 @@ static double share_of(const struct table *table, uint64_t count)
 	return table->state.total == 0 ? 0 : (double)count / (double)table->state.total;
 }
 
+static void json_bound(struct json *json, const struct table *table, const char *name,
+		       uint64_t count, enum counts_rounding rounding)
+{
+	if (table->one == 1)
+		json_count(json, name, count);
+	else
+		json_number(json, name, counts_number(count, table->one, rounding));
+}
+
+static const char *text_of(char out[COUNTS_TEXT + 1], const struct table *table, uint64_t count,
+			   enum counts_rounding rounding)
+{
+	out[counts_text(out, count, table->one, rounding)] = '\0';
+	return out;
+}
+
 static void print_json(const struct table *table, const struct sketch_heavy *one)
 {
 	struct json json = { table->out, false };
 
 	json_open(&json, NULL);
-	json_count(&json, "count", one->bounds.high);
-	json_count(&json, "low", one->bounds.low);
-	json_count(&json, "high", one->bounds.high);
+	json_bound(&json, table, "count", one->bounds.high, COUNTS_NEAREST);
+	json_bound(&json, table, "low", one->bounds.low, COUNTS_DOWN);
+	json_bound(&json, table, "high", one->bounds.high, COUNTS_UP);
 	json_number(&json, "share", share_of(table, one->bounds.high));
 	if (one->length > one->stored)
 		json_count(&json, "key_length", one->length);
@@ -212,13 +230,17 @@ static void print_key(const struct table *table, const struct sketch_heavy *one)
 
 static void print_plain(const struct table *table, const struct sketch_heavy *one)
 {
+	char count[COUNTS_TEXT + 1], low[COUNTS_TEXT + 1], high[COUNTS_TEXT + 1];
+
+	text_of(count, table, one->bounds.high, COUNTS_NEAREST);
 	if (table->top->pad)
-		output_text(table->out, "%7" PRIu64 " ", one->bounds.high);
+		output_text(table->out, "%7s ", count);
 	else if (table->top->counts.bounds)
-		output_text(table->out, "%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t", one->bounds.high,
-			    one->bounds.low, one->bounds.high);
+		output_text(table->out, "%s\t%s\t%s\t", count,
+			    text_of(low, table, one->bounds.low, COUNTS_DOWN),
+			    text_of(high, table, one->bounds.high, COUNTS_UP));
 	else
-		output_text(table->out, "%" PRIu64 "\t", one->bounds.high);
+		output_text(table->out, "%s\t", count);
 	print_key(table, one);
 }
 
@@ -255,10 +277,31 @@ static bool take_table(struct table *table, const struct sketch_counts *counts, 
 	}
 	table->known = table->known < room ? table->known : room;
 	sketch_counts_state(counts, &table->state);
+	table->one = sketch_counts_one(counts);
+	/* What has decayed to nothing is no heavy key. */
 	while (table->count < table->known && table->count < k &&
+	       table->heavy[table->count].bounds.high >= table->one / 2000 &&
 	       share_of(table, table->heavy[table->count].bounds.high) >= table->top->min_share)
 		table->count++;
 	return true;
+}
+
+/* On a terminal counts that decay are whole numbers, as others are. */
+static void make_whole(struct table *table)
+{
+	uint64_t one = table->one, half = one / 2;
+
+	if (one == 1)
+		return;
+	for (size_t i = 0; i < table->known; i++) {
+		struct sketch_bounds *bounds = &table->heavy[i].bounds;
+
+		bounds->high = bounds->high / one + (bounds->high % one >= half);
+		bounds->low /= one;
+	}
+	table->state.total = table->state.total / one + (table->state.total % one >= half);
+	table->state.floor = table->state.floor / one + (table->state.floor % one > 0);
+	table->one = 1;
 }
 
 /* Whether rows end with a newline whatever ends records. */
@@ -282,6 +325,8 @@ static bool print_top(const struct top *top, struct output *out, const struct sk
 
 	if (!take_table(&table, counts, 0))
 		return false;
+	if (!top->pad && !top->json && isatty(out->fd) == 1)
+		make_whole(&table);
 	if (table.count > 0) {
 		first = rows_entry_of(table.heavy, table.state.total, table.heavy->bounds.high);
 		rows_lay_out(&rows, &style, &first, 1);
@@ -353,6 +398,7 @@ static bool draw(struct run *run, bool timed)
 
 	if (!take_table(&table, run->target.counts, LIVE_KNOWN))
 		return false;
+	make_whole(&table);
 	say_what(what, sizeof what, run, table.state.total);
 	say_state(state, sizeof state, &table.state);
 	shown = (struct live_table){ table.heavy,
@@ -371,6 +417,7 @@ static bool draw(struct run *run, bool timed)
 /* Shows the list as it is now; `timed` where it is time to. */
 static bool show(struct run *run, bool timed)
 {
+	counts_advance(&run->target);
 	if (run->live != NULL)
 		return draw(run, timed);
 	return !timed || (print_top(run->top, run->out, run->target.counts, &run->printed) &&
@@ -439,10 +486,13 @@ static bool stream(struct run *run)
 	while ((outcome = records_next(run->records, &batch)) == RECORDS_BATCH_READY) {
 		uint64_t before = records_tally(run->records)->records - batch.count;
 
+		counts_advance(&run->target);
 		if (!counts_add_batch(run->target.counts, &batch, run->top->counts.weight_field > 0,
 				      before, NULL))
 			return false;
 	}
+	/* Saved sketches are shown as they were, others as of now. */
+	counts_advance(&run->target);
 	return outcome == RECORDS_END;
 }
 

@@ -241,30 +241,87 @@ static bool tell_filter(struct facts *facts, const char *file, struct sketch_blo
 
 /* --------------------------------------------------------------------- counts */
 
+/* A count, with three decimals where it decays. */
+static void print_number(struct facts *facts, const char *name, uint64_t count, uint64_t one,
+			 enum counts_rounding rounding)
+{
+	if (one == 1)
+		facts_count(facts, name, count);
+	else
+		facts_number(facts, name, counts_number(count, one, rounding));
+}
+
+static void print_window(struct facts *facts, const struct sketch_counts *counts)
+{
+	struct sketch_pane_window window;
+	struct sketch_decay decay;
+
+	if (sketch_counts_window(counts, &window)) {
+		facts_count(facts, "window", window.length);
+		facts_word(facts, "window_unit", span_unit_name(window.unit));
+		facts_count(facts, "span", window.span);
+		facts_count(facts, "stamp", window.stamp);
+		if (!facts->as_json)
+			facts_count(facts, "panes", window.panes);
+	} else {
+		facts_none(facts, "window");
+	}
+	if (sketch_counts_decay(counts, &decay)) {
+		facts_count(facts, "decay", decay.half_life);
+		facts_word(facts, "decay_unit", span_unit_name(decay.unit));
+		facts_count(facts, "now", decay.now);
+	} else {
+		facts_none(facts, "decay");
+	}
+}
+
+static void print_panes(struct facts *facts, const struct sketch_counts *counts)
+{
+	struct sketch_pane_window window;
+
+	if (!sketch_counts_window(counts, &window))
+		return;
+	facts_open_list(facts, "panes");
+	for (uint32_t i = 0; i < window.panes; i++) {
+		struct sketch_counts_state state;
+
+		sketch_counts_state(sketch_counts_pane(counts, i), &state);
+		facts_open_element(facts, "pane", i);
+		facts_count(facts, "total", state.total);
+		facts_count(facts, "in_table", state.in_table);
+		facts_truth(facts, "exact", state.exact);
+		facts_count(facts, "tracked", state.tracked);
+		facts_close_element(facts);
+	}
+	facts_close_list(facts);
+}
+
 static void tell_counts(struct facts *facts, const char *file, const struct sketch_counts *counts)
 {
 	const struct sketch_counts_params *params = sketch_counts_params(counts);
+	uint64_t one = sketch_counts_one(counts);
 	struct sketch_counts_state state;
 
 	sketch_counts_state(counts, &state);
 	facts_open(facts);
 	print_common(facts, file, "counts", sketch_counts_identity(counts),
-		     sketch_counts_records(counts), params->w * params->d * state.cell_bits / 8);
+		     sketch_counts_records(counts), state.bytes);
 	facts_count(facts, "w", params->w);
 	facts_count(facts, "d", params->d);
 	facts_count(facts, "cell", state.cell_bits);
 	facts_word(facts, "update", params->update == SKETCH_PLAIN ? "plain" : "conservative");
 	facts_number(facts, "epsilon", sketch_counts_epsilon(params));
 	facts_number(facts, "delta", sketch_counts_delta(params));
-	facts_count(facts, "total", state.total);
-	facts_count(facts, "in_table", state.in_table);
+	print_number(facts, "total", state.total, one, COUNTS_NEAREST);
+	print_number(facts, "in_table", state.in_table, one, COUNTS_UP);
 	facts_truth(facts, "exact", state.exact);
 	facts_count(facts, "tracked", state.tracked);
 	facts_count(facts, "tracked_most", params->tracked);
 	if (params->tracked > 0)
-		facts_count(facts, "floor", state.floor);
+		print_number(facts, "floor", state.floor, one, COUNTS_UP);
 	else
 		facts_none(facts, "floor");
+	print_window(facts, counts);
 	facts_word(facts, "checksum", "ok");
 	facts_open_list(facts, "rows");
 	for (uint32_t row = 0; row < params->d; row++) {
@@ -273,6 +330,7 @@ static void tell_counts(struct facts *facts, const char *file, const struct sket
 		facts_close_element(facts);
 	}
 	facts_close_list(facts);
+	print_panes(facts, counts);
 	facts_close(facts);
 }
 

@@ -40,6 +40,15 @@ def save(path, data):
         file.write(data)
 
 
+def emptied(sketch):
+    """Another without any record."""
+    if isinstance(sketch, fmt.Ring):
+        return fmt.Ring.planned(lambda: emptied(sketch.panes[0]), sketch.unit, sketch.length)
+    decay = sketch.decay and fmt.Decay(sketch.decay.unit, sketch.decay.half_life)
+    return fmt.Counts(sketch.w, sketch.d, sketch.update, sketch.most, sketch.seed,
+                      sketch.transforms, bits=64 if decay else 32, decay=decay).begin()
+
+
 # ---- golden files: counts as the independent writer has them, and written again
 asked, written, shown, count = [], [], [], 0
 for path in sorted(glob.glob(os.path.join(GOLDEN, "counts-*.cms"))):
@@ -50,14 +59,15 @@ for path in sorted(glob.glob(os.path.join(GOLDEN, "counts-*.cms"))):
     got = run(["cms-count", "--query", path, "-d", "\t", "-f", "2-"], want)
     if (got.status, got.out, got.err) != (0, want, b""):
         asked.append("%s: %s" % (name, got))
-    empty = fmt.Counts(sketch.w, sketch.d, sketch.update, sketch.most, sketch.seed,
-                       sketch.transforms).begin()
+    empty, timed = emptied(sketch), name.endswith("-time")
     save("again.cms", fmt.encode(empty))
     words = ["cms-count", "-d", "\t", "-f", "2-", "-W", "1"]
     got = run([*words, "--append", "again.cms"], content(path[:-4] + ".input"))
-    if got.status != 0 or got.err or content("again.cms") != content(path):
+    if not timed and (got.status != 0 or got.err or content("again.cms") != content(path)):
         written.append("%s: appended to an empty one: %s" % (name, got))
-    if sketch.update == fmt.PLAIN or sketch.most == 1000:
+    if isinstance(sketch, fmt.Ring) or sketch.decay:
+        pass
+    elif sketch.update == fmt.PLAIN or sketch.most == 1000:
         words += ["--width", str(sketch.w), "--depth", str(sketch.d), "-s", str(sketch.seed)]
         words += ["--plain"] if sketch.update == fmt.PLAIN else []
         words += ["-i"] if sketch.transforms else []
@@ -68,6 +78,20 @@ for path in sorted(glob.glob(os.path.join(GOLDEN, "counts-*.cms"))):
     if got.status != 0 or content("merged.cms") != content(path):
         written.append("%s: read and written: %s" % (name, got))
     facts, ours = fmt.describe(sketch), json.loads(run(["sketch-info", "--json", path]).out)
+    if isinstance(sketch, fmt.Ring):
+        panes = [(pane["total"], pane["in_table"], len(pane["tracked"])) for pane in facts["panes"]]
+        if [(one["total"], one["in_table"], one["tracked"]) for one in ours["panes"]] != panes \
+                or [ours["window"], ours["window_unit"], ours["span"], ours["stamp"]] != \
+                [facts["window"][key] for key in ("length", "unit", "span", "stamp")]:
+            shown.append("%s: other panes: %s" % (name, ours))
+        continue
+    if sketch.decay:
+        decay = [sketch.decay.half_life, sketch.decay.now, fmt.UNIT_NAMES[sketch.decay.unit]]
+        if [ours["decay"], ours["now"], ours["decay_unit"]] != decay \
+                or b"%.3f" % ours["total"] != fmt.as_shown(sketch, sketch.decay.high(sketch.total),
+                                                           1):
+            shown.append("%s: another decay: %s" % (name, ours))
+        continue
     for key in ("w", "d", "cell", "seed", "records", "total", "in_table", "update",
                 "tracked_most"):
         if ours.get(key) != facts[key]:
@@ -81,7 +105,7 @@ for path in sorted(glob.glob(os.path.join(GOLDEN, "counts-*.cms"))):
         got = [line.split(b"\t", 3) for line in got[:-1]]
         if [(int(line[0]), int(line[1]), line[3].hex()) for line in got] != top:
             shown.append("%s: other tracked keys" % name)
-check(count >= 8, "there are golden files of counts", count)
+check(count >= 20, "there are golden files of counts", count)
 check_none(asked, "golden files give the counts of the independent writer")
 check_none(written, "and are made anew from their records, byte for byte")
 check_none(shown, "sketch-info and cms-top show what the independent reader finds")
@@ -105,6 +129,29 @@ for number in range(12):
     if got.status != 0 or content("random.cms") != fmt.encode(mine):
         faults.append("w %d, d %d, plain %s: %s" % (w, d, plain, got))
 check_none(faults, "random keys: the file of the independent writer")
+
+faults = []
+for number in range(12):
+    w, d, span = rng.randint(1, 60), rng.randint(1, 6), rng.randint(1, 400)
+    stream = [rng.choice([b"a", b"bb", b"", b"c\xff"]) + b"%d" % (rng.random() * rng.random() * 40)
+              for _ in range(1500)]
+    if number % 2:
+        mine = fmt.Counts(w, d, most=1000, bits=64, decay=fmt.Decay(fmt.RECORDS, span)).begin()
+    else:
+        mine = fmt.Ring.planned(lambda: fmt.Counts(w, d, most=1000).begin(), fmt.RECORDS, span)
+    for key in stream:
+        mine.add(key)
+    option = "--decay" if number % 2 else "--window"
+    words = ["cms-count", option, str(span), "--width", str(w), "--depth", str(d)]
+    got = run([*words, "-o", "random.cms"], b"".join(key + b"\n" for key in stream))
+    if got.status != 0 or got.err or content("random.cms") != fmt.encode(mine):
+        faults.append("w %d, d %d, %s %d: %s" % (w, d, option, span, got))
+    for part in range(0, 1500, 250):
+        got = run([*words, "--append", "parts%d" % number],
+                  b"".join(key + b"\n" for key in stream[part:part + 250]))
+    if content("parts%d" % number) != fmt.encode(mine):
+        faults.append("w %d, d %d, %s %d, in parts: %s" % (w, d, option, span, got))
+check_none(faults, "the same with a window or decay, in one run or six")
 
 
 # ---- crafted files, every checksum right
@@ -188,6 +235,73 @@ refused = {
         [(fmt.TABLE, 0, table(most=0, total=0)), (fmt.SUMS, 0, fmt.chunk_sums(zeros)),
          (fmt.CELLS, 0, zeros), (fmt.BITS, 0, zeros)], kind=fmt.COUNTS),
 }
+
+
+def pane(number, tables=b"", keys=A + B, cells=zeros):
+    """The sections of a pane."""
+    at = 2 * number
+    return [(fmt.TABLE, number, tables or table()), (fmt.SUMS, at, fmt.chunk_sums(cells)),
+            (fmt.SUMS, at + 1, fmt.chunk_sums(keys)), (fmt.CELLS, at, cells),
+            (fmt.KEYS, at + 1, keys)]
+
+
+def ringed(unit=2, panes=3, span=10, length=20, stamp=5, taken=0, rest=bytes(24), tables=None,
+           index=0, more=()):
+    """A window of three panes."""
+    ring = struct.pack("<IIQQQQ", unit, panes, span, length, stamp, taken) + rest
+    sections = [(fmt.RING, index, ring)]
+    for number in range(3):
+        sections += pane(number, (tables or {}).get(number, b""))
+    return fmt.assemble([*sections, *more], kind=fmt.COUNTS)
+
+
+def decayed(unit=1, landmark=90, half_life=10, now=95, most=10, bits=64, update=1):
+    """The table of counts that decay."""
+    return struct.pack("<IIIIQQQQQQQQ", 1, bits, update, unit, 4, 9, 0, landmark, half_life, most,
+                       0, now) + bytes(48)
+
+
+wider = bytes(32)
+fmt.decode(bytes(ringed()))
+fmt.decode(bytes(sealed(decayed(), wider, A + B)))
+refused.update({
+    "a window in unit 0": ringed(unit=0),
+    "a window in unit 3": ringed(unit=3),
+    "no panes": ringed(panes=0),
+    "fewer panes than tables": ringed(panes=2, length=10),
+    "more panes than tables": ringed(panes=4),
+    "more panes than there may be": ringed(panes=65),
+    "2^32 panes": ringed(panes=(1 << 32) - 1),
+    "a span of 0": ringed(span=0),
+    "a window of 0": ringed(length=0),
+    "a window longer than its panes": ringed(length=21),
+    "a window of 2^64": ringed(length=(1 << 64) - 1),
+    "a stamp beyond 2^63 in time": ringed(stamp=1 << 60),
+    "a stamp beyond 2^62": ringed(unit=1, span=1, length=3, stamp=(1 << 62) + 1),
+    "records in a pane of time": ringed(taken=1),
+    "more records than a pane has": ringed(unit=1, taken=11),
+    "a reserved byte of a window": ringed(rest=bytes(23) + b"\1"),
+    "a short window": fmt.assemble([(fmt.RING, 0, bytes(40)), *pane(0)], kind=fmt.COUNTS),
+    "an index of the window": ringed(index=1),
+    "a window alone": fmt.assemble([(fmt.RING, 0, struct.pack("<IIQQQQ", 2, 1, 10, 1, 5, 0)
+                                     + bytes(24))], kind=fmt.COUNTS),
+    "two windows": ringed(more=[(fmt.RING, 0, bytes(64))]),
+    "a window behind its panes": fmt.assemble([*pane(0), (fmt.RING, 0, bytes(64))],
+                                              kind=fmt.COUNTS),
+    "a pane of another width": ringed(tables={1: table(w=2)}),
+    "a pane of more tracked keys": ringed(tables={2: table(most=11)}),
+    "a pane that decays": ringed(tables={0: decayed(bits=32)}),
+    "a window in a filter's file": fmt.assemble([(fmt.RING, 0, bytes(64))]),
+    "decay in unit 3": sealed(decayed(unit=3), wider, A + B),
+    "decay without a unit": sealed(decayed(unit=0), wider, A + B),
+    "a half-life of 0": sealed(decayed(half_life=0), wider, A + B),
+    "a half-life above 2^62": sealed(decayed(half_life=(1 << 62) + 1, landmark=0), wider, A + B),
+    "a landmark that is no multiple": sealed(decayed(landmark=91), wider, A + B),
+    "a landmark after now": sealed(decayed(landmark=100), wider, A + B),
+    "now beyond 2^63": sealed(decayed(now=1 << 63), wider, A + B),
+    "decay in cells of 32 bits": sealed(decayed(bits=32), zeros, A + B),
+    "decay of a plain table": sealed(decayed(update=2), wider, A + B),
+})
 tools, leaky, judged = [], [], []
 for name, data in refused.items():
     save("crafted.cms", data)

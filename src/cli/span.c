@@ -1,0 +1,30 @@
+#include "span.h"
+
+#include <string.h>
+
+#include "message.h"
+#include "number.h"
+
+bool span_parse(const char *option, const char *value, struct span *span)
+{
+	struct number_error error;
+	bool good;
+
+	/* What ends like a number is one, M is a million; else it can only be a duration,
+	 * and the error says so: m may have been meant for minutes. */
+	if (*value != '\0' && strchr("0123456789.kKMGTe", value[strlen(value) - 1]) == NULL) {
+		span->unit = SKETCH_WINDOW_NANOSECONDS;
+		good = number_duration(value, &span->length, &error);
+	} else {
+		span->unit = SKETCH_WINDOW_RECORDS;
+		good = number_count(value, 1, UINT64_C(1000000000000000000), &span->length, &error);
+	}
+	if (!good)
+		message("%s: %s", option, error.text);
+	return good;
+}
+
+const char *span_unit_name(enum sketch_window_unit unit)
+{
+	return unit == SKETCH_WINDOW_RECORDS ? "records" : "nanoseconds";
+}
