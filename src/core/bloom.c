@@ -12,7 +12,8 @@
  * filter of a union is the union (or) of the filters.
  *
  * Which bits: positions.h.  How many: sizing.c.  How they are probed: kernel.c.
- * How they are kept: format.h, image.c. */
+ * How they are kept: format.h, image.c.  Filters whose keys can be taken out again
+ * have counters for bits: counting.c. */
 #include "bloom.h"
 
 #include <errno.h>
@@ -104,12 +105,13 @@ enum sketch_status sketch_bloom_new(struct sketch_bloom **filter,
 {
 	if (identity->arrangement == SKETCH_WINDOW)
 		return error_set(error, SKETCH_RANGE, "a window is made by sketch_window_new");
-	return bloom_make(filter, identity, layers, layer_count, budget, error);
+	return bloom_make(filter, identity, layers, layer_count, 0, budget, error);
 }
 
 enum sketch_status bloom_make(struct sketch_bloom **filter, const struct sketch_identity *identity,
 			      const struct sketch_params *layers, size_t layer_count,
-			      uint64_t budget, struct sketch_error *error)
+			      unsigned int counter_bits, uint64_t budget,
+			      struct sketch_error *error)
 {
 	enum sketch_status status = check_identity(identity, layer_count, error);
 	struct sketch_bloom *made;
@@ -120,6 +122,9 @@ enum sketch_status bloom_make(struct sketch_bloom **filter, const struct sketch_
 	if (status != SKETCH_OK)
 		return status;
 	bytes = params_payload(layers, layer_count);
+	/* m is below 2^63, and only a single layer has counters. */
+	if (counter_bits > 0)
+		bytes *= counter_bits;
 	if (bytes > budget || bytes > SIZE_MAX / 2)
 		return error_set(error, SKETCH_NO_MEMORY,
 				 "needs %" PRIu64 " bytes of memory, and %" PRIu64 " are to be had",
@@ -129,6 +134,8 @@ enum sketch_status bloom_make(struct sketch_bloom **filter, const struct sketch_
 		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
 	made->writable = true;
 	made->budget = budget;
+	if (counter_bits > 0)
+		layer_make_counting(&made->layers[0], counter_bits);
 	for (size_t i = 0; i < layer_count; i++) {
 		if (!layer_allocate(&made->layers[i])) {
 			sketch_bloom_free(made);
@@ -148,7 +155,7 @@ void sketch_bloom_free(struct sketch_bloom *filter)
 		return;
 	for (size_t i = 0; i < filter->layer_count; i++) {
 		region_free(&filter->layers[i].own);
-		free(filter->layers[i].verified);
+		chunks_end(&filter->layers[i].chunks);
 	}
 	region_free(&filter->image);
 	free(filter);
@@ -195,25 +202,19 @@ uint64_t sketch_bloom_payload(const struct sketch_bloom *filter)
 enum sketch_status layer_verify_chunk(struct layer *layer, size_t index, uint64_t chunk,
 				      struct sketch_error *error)
 {
-	uint64_t begin = chunk * FORMAT_CHUNK_BYTES, bit = UINT64_C(1) << chunk % 64;
-	uint64_t left = layer->bytes - begin;
-	size_t length = left < FORMAT_CHUNK_BYTES ? (size_t)left : FORMAT_CHUNK_BYTES;
+	uint64_t begin = chunk * FORMAT_CHUNK_BYTES, left = layer->bytes - begin;
+	uint64_t end = begin + (left < FORMAT_CHUNK_BYTES ? left : FORMAT_CHUNK_BYTES);
 
-	if (layer->unverified == 0 || layer->verified[chunk / 64] & bit)
+	if (chunks_verify(&layer->chunks, chunk))
 		return SKETCH_OK;
-	if (sketch_crc32c(0, layer->bits + begin, length) != load_u32(layer->sums + 4 * chunk))
-		return error_set(error, SKETCH_DAMAGED,
-				 "damaged: wrong checksum of bits %" PRIu64 " to %" PRIu64
-				 " of layer %zu",
-				 begin * 8, (begin + length) * 8 - 1, index);
-	layer->verified[chunk / 64] |= bit;
-	layer->unverified--;
-	return SKETCH_OK;
+	return error_set(error, SKETCH_DAMAGED,
+			 "damaged: wrong checksum of bits %" PRIu64 " to %" PRIu64 " of layer %zu",
+			 begin * 8, end * 8 - 1, index);
 }
 
 enum sketch_status layer_verify(struct layer *layer, size_t index, struct sketch_error *error)
 {
-	for (uint64_t chunk = 0; layer->unverified > 0; chunk++) {
+	for (uint64_t chunk = 0; layer->chunks.unverified > 0; chunk++) {
 		enum sketch_status status = layer_verify_chunk(layer, index, chunk, error);
 
 		if (status != SKETCH_OK)
@@ -241,6 +242,7 @@ static enum sketch_status verify_touched(struct layer *layer, size_t index,
 	const struct sketch_params *params = &layer->params;
 	bool blocked = params->layout == SKETCH_BLOCKED;
 	uint32_t probes = blocked ? params->g : params->k;
+	unsigned int width = layer->counter_bits > 0 ? layer->counter_bits : 1;
 
 	for (size_t i = 0; i < count; i++) {
 		for (uint32_t j = 0; j < probes; j++) {
@@ -250,8 +252,8 @@ static enum sketch_status verify_touched(struct layer *layer, size_t index,
 						  SKETCH_BLOCK_BITS :
 					  positions_below(u, params->m);
 			enum sketch_status status =
-				layer_verify_chunk(layer, index, bit / 8 / FORMAT_CHUNK_BYTES,
-						   error);
+				layer_verify_chunk(layer, index,
+						   bit / 8 * width / FORMAT_CHUNK_BYTES, error);
 
 			if (status != SKETCH_OK)
 				return status;
@@ -295,7 +297,7 @@ enum sketch_status sketch_bloom_test(struct sketch_bloom *filter, const struct s
 		for (size_t i = 0; i < filter->layer_count; i++) {
 			struct layer *layer = &filter->layers[i];
 
-			if (layer->unverified > 0) {
+			if (layer->chunks.unverified > 0) {
 				enum sketch_status status =
 					verify_touched(layer, i, hashes + done, batch, error);
 				if (status != SKETCH_OK)
@@ -353,7 +355,14 @@ enum sketch_status sketch_bloom_compatible(const struct sketch_bloom *a,
 	static const char *const arrangements[] = { "one filter of fixed size", "a growing one",
 						    "one with a window" };
 	const struct sketch_identity *p = &a->identity, *q = &b->identity;
+	unsigned int counters = sketch_bloom_counter_bits(a);
 
+	if (counters != sketch_bloom_counter_bits(b)) {
+		if (counters == 0 || sketch_bloom_counter_bits(b) == 0)
+			return error_set(error, SKETCH_MISMATCH,
+					 "kind differs: one is a counting filter, one a plain one");
+		return differ(error, "bits of a counter", counters, sketch_bloom_counter_bits(b));
+	}
 	if (p->arrangement != q->arrangement)
 		return error_set(error, SKETCH_MISMATCH, "arrangement differs: %s and %s",
 				 arrangements[p->arrangement], arrangements[q->arrangement]);
@@ -384,6 +393,10 @@ static void join_promises(struct sketch_params *into, const struct sketch_params
 static void join_layers(struct layer *into, const struct layer *from)
 {
 	join_promises(&into->params, &from->params);
+	if (into->counter_bits > 0) {
+		layer_add_counters(into, from);
+		return;
+	}
 	for (uint64_t at = 0; at < into->bytes; at++)
 		into->bits[at] |= from->bits[at];
 }
@@ -425,6 +438,11 @@ uint64_t layer_count_ones(const struct layer *layer)
 {
 	uint64_t ones = 0;
 
+	if (layer->counter_bits > 0) {
+		for (uint64_t word = 0; word < layer->params.m / 64; word++)
+			ones += layer_counters_used(layer, word);
+		return ones;
+	}
 #if defined(__x86_64__) && !defined(SKETCH_PORTABLE)
 	if (__builtin_cpu_supports("popcnt"))
 		return count_ones_popcnt(layer->bits, layer->bytes);
@@ -445,16 +463,23 @@ static double power(double base, uint32_t exponent)
 	return result;
 }
 
-/* The probability that an absent key finds its bits set in this line. */
-static double line_rate(const struct layer *layer, const uint8_t *line, uint64_t *ones)
+static unsigned int ones_in_word(const struct layer *layer, uint64_t word)
+{
+	if (layer->counter_bits > 0)
+		return layer_counters_used(layer, word);
+	return (unsigned int)__builtin_popcountll(load_u64(layer->bits + 8 * word));
+}
+
+/* The probability that an absent key finds its bits set in the line of that number. */
+static double line_rate(const struct layer *layer, uint64_t line, uint64_t *ones)
 {
 	double product = 1;
 	uint64_t sum = 0;
 
-	for (int w = 0; w < 8; w++) {
-		int in_word = __builtin_popcountll(load_u64(line + 8 * w));
+	for (unsigned int w = 0; w < 8; w++) {
+		unsigned int in_word = ones_in_word(layer, 8 * line + w);
 
-		sum += (uint64_t)in_word;
+		sum += in_word;
 		product *= in_word / 64.0;
 	}
 	*ones += sum;
@@ -465,13 +490,13 @@ static double line_rate(const struct layer *layer, const uint8_t *line, uint64_t
 
 static double blocked_rate(const struct layer *layer, uint64_t *ones)
 {
-	const uint8_t *line = layer->bits;
+	uint64_t line = 0;
 	double rate = 1;
 
 	for (uint32_t j = 0; j < layer->params.g; j++) {
 		double sum = 0;
 
-		for (uint64_t i = 0; i < layer->lines; i++, line += SKETCH_BLOCK_BITS / 8)
+		for (uint64_t i = 0; i < layer->lines; i++, line++)
 			sum += line_rate(layer, line, ones);
 		rate *= sum / (double)layer->lines;
 	}

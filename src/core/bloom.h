@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "file.h"
 #include "region.h"
 #include "sketch.h"
 
@@ -17,9 +18,10 @@ struct layer {
 	struct sketch_params params;
 	uint64_t records, stamp; /* of a generation; else 0 */
 	uint8_t *bits;
-	uint64_t bytes;    /* m / 8 */
-	uint64_t lines;    /* blocked: lines in each of the g segments */
-	uint32_t per_line; /* blocked: k / g */
+	uint64_t bytes;            /* m / 8, or of m counters */
+	uint64_t lines;            /* blocked: lines in each of the g segments */
+	uint32_t per_line;         /* blocked: k / g */
+	unsigned int counter_bits; /* 4, 8, 16 where m counters stand for the bits; else 0 */
 	const struct kernel *kernel;
 	struct region own; /* where bits are not part of an image */
 	/* The last layer of a ladder: it is full with this many bits set; so many
@@ -27,10 +29,7 @@ struct layer {
 	 * where `counted`. */
 	uint64_t full_at, safe_keys, ones;
 	bool counted;
-	/* Of a mapped file: the sums of its chunks, and which were found right. */
-	const uint8_t *sums;
-	uint64_t *verified;
-	uint64_t unverified;
+	struct chunks chunks; /* of a mapped file */
 };
 
 /* How one kind of layer is probed.  Each takes count <= KERNEL_BATCH keys; bit i
@@ -68,20 +67,31 @@ void layer_begin(struct layer *layer, const struct sketch_params *params);
 /* Takes zeroed memory for the bits of a layer; false where there is none. */
 bool layer_allocate(struct layer *layer);
 
-/* The number of bits set. */
+/* The number of bits set, or of counters that are not 0. */
 uint64_t layer_count_ones(const struct layer *layer);
 
 /* The bytes that all layers take; UINT64_MAX where that is no number. */
 uint64_t params_payload(const struct sketch_params *layers, size_t layer_count);
 
-/* sketch_bloom_new for every arrangement. */
+/* sketch_bloom_new for every arrangement; with counters of so many bits, or 0. */
 enum sketch_status bloom_make(struct sketch_bloom **filter, const struct sketch_identity *identity,
 			      const struct sketch_params *layers, size_t layer_count,
-			      uint64_t budget, struct sketch_error *error);
+			      unsigned int counter_bits, uint64_t budget,
+			      struct sketch_error *error);
 
 /* A filter whose layers have parameters but no bits yet; NULL without memory. */
 struct sketch_bloom *bloom_frame(const struct sketch_identity *identity,
 				 const struct sketch_params *layers, size_t layer_count);
+
+/* Makes counters of so many bits (4, 8 or 16) of the bits of a layer that has no memory
+ * yet. */
+void layer_make_counting(struct layer *layer, unsigned int bits);
+
+/* How many of the 64 counters from 64 * word on are not 0. */
+unsigned int layer_counters_used(const struct layer *layer, uint64_t word);
+
+/* Adds the counters of two layers alike, up to what a counter holds. */
+void layer_add_counters(struct layer *into, const struct layer *from);
 
 /* Makes `into` hold the layers of both ladders; on failure it is as before. */
 enum sketch_status ladder_join(struct sketch_bloom *into, const struct sketch_bloom *from,

@@ -42,6 +42,7 @@ const char *sketch_status_text(enum sketch_status status)
 		[SKETCH_MISMATCH] = "sketches do not match",
 		[SKETCH_BUSY] = "in use by another process",
 		[SKETCH_INTERRUPTED] = "interrupted",
+		[SKETCH_FULL] = "full",
 	};
 
 	if ((unsigned int)status < sizeof texts / sizeof *texts)

@@ -310,3 +310,34 @@ bool file_check_chunks(const uint8_t *bytes, uint64_t length, const uint8_t *sum
 	}
 	return true;
 }
+
+bool chunks_begin(struct chunks *chunks, const uint8_t *bytes, uint64_t length, const uint8_t *sums)
+{
+	uint64_t count = format_chunks(length);
+
+	*chunks = (struct chunks){ bytes, sums, length,
+				   calloc((size_t)(count / 64 + 1), sizeof *chunks->verified),
+				   count };
+	return chunks->verified != NULL;
+}
+
+void chunks_end(struct chunks *chunks)
+{
+	free(chunks->verified);
+	chunks->verified = NULL;
+	chunks->unverified = 0;
+}
+
+bool chunks_verify(struct chunks *chunks, uint64_t chunk)
+{
+	uint64_t begin = chunk * FORMAT_CHUNK_BYTES, bit = UINT64_C(1) << chunk % 64;
+
+	if (chunks->unverified == 0 || chunks->verified[chunk / 64] & bit)
+		return true;
+	if (sketch_crc32c(0, chunks->bytes + begin, chunk_at(begin, chunks->length)) !=
+	    load_u32(chunks->sums + 4 * chunk))
+		return false;
+	chunks->verified[chunk / 64] |= bit;
+	chunks->unverified--;
+	return true;
+}

@@ -306,3 +306,52 @@ void format_encode_window(uint8_t *bytes, size_t layers, const struct sketch_win
 	store_u64(bytes + 16, (uint64_t)window->landmark);
 	store_u64(bytes + 24, window->stamp);
 }
+
+/* ---------------------------------------------------------------- counting */
+
+enum sketch_status format_decode_counting(const uint8_t *bytes, unsigned int *counter_bits,
+					  struct sketch_error *error)
+{
+	uint32_t bits = load_u32(bytes);
+
+	if (bits != 4 && bits != 8 && bits != 16)
+		return error_set(error, SKETCH_UNSUPPORTED,
+				 "counters of %" PRIu32
+				 " bits are not supported (this reads 4, 8 and 16)",
+				 bits);
+	if (!all_zero(bytes + 4, FORMAT_COUNTING_BYTES - 4))
+		return error_set(error, SKETCH_DAMAGED, "damaged: reserved bytes are not 0");
+	*counter_bits = bits;
+	return SKETCH_OK;
+}
+
+void format_encode_counting(uint8_t *bytes, unsigned int counter_bits)
+{
+	memset(bytes, 0, FORMAT_COUNTING_BYTES);
+	store_u32(bytes, counter_bits);
+}
+
+/* ------------------------------------------------------------------ cuckoo */
+
+void format_decode_cuckoo(const uint8_t *bytes, struct sketch_cuckoo_params *params)
+{
+	uint64_t rate = load_u64(bytes + 24);
+
+	params->f = load_u32(bytes);
+	params->buckets = load_u64(bytes + 8);
+	params->n = load_u64(bytes + 16);
+	memcpy(&params->p, &rate, sizeof params->p);
+}
+
+void format_encode_cuckoo(uint8_t *bytes, const struct sketch_cuckoo_params *params)
+{
+	uint64_t rate;
+
+	memset(bytes, 0, FORMAT_CUCKOO_BYTES);
+	memcpy(&rate, &params->p, sizeof rate);
+	store_u32(bytes, params->f);
+	store_u32(bytes + 4, SKETCH_CUCKOO_SLOTS);
+	store_u64(bytes + 8, params->buckets);
+	store_u64(bytes + 16, params->n);
+	store_u64(bytes + 24, rate);
+}

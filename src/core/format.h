@@ -40,15 +40,16 @@
  * Section table, an entry
  *        0      4  type: 1 LAYER, 2 SUMS, 3 BITS; for counts 4 TABLE, 5 CELLS,
  *                    6 KEYS; for windows 7 WINDOW, of counts 8 RING; for
- *                    HyperLogLog 11 PRECISION, 12 REGISTERS, 13 HASHES.  Types of
- *                    0x80000000 and more may be ignored by a reader that does not
- *                    know them, others not
+ *                    HyperLogLog 11 PRECISION, 12 REGISTERS, 13 HASHES; for
+ *                    counting filters 14 COUNTING, 15 COUNTERS; for cuckoo filters
+ *                    16 CUCKOO, 17 BUCKETS.  Types of 0x80000000 and more may be
+ *                    ignored by a reader that does not know them, others not
  *        4      4  index: the layer the section belongs to
  *        8      8  offset, a multiple of 64
  *       16      8  length
  *       24      4  CRC-32C of the section's bytes; of a chunked section (BITS,
- *                    CELLS, KEYS, REGISTERS, HASHES): of the bytes of the SUMS
- *                    section with its index
+ *                    CELLS, KEYS, REGISTERS, HASHES, COUNTERS, BUCKETS): of the
+ *                    bytes of the SUMS section with its index
  *       28      4  0
  *   Sections lie in table order, each at the least multiple of 64 at or after the
  *   end of the one before (the first: of the table); the bytes between are 0.
@@ -74,6 +75,31 @@
  *       24      8  stamp of the current generation: that of the last layer; at most
  *                    2^62, and times span below 2^63 for unit 2
  *       32     32  0
+ *
+ * A counting Bloom filter has LAYER 0, COUNTING 0, SUMS 0, COUNTERS 0 and arrangement
+ * 0; m of its LAYER is a number of counters.
+ *
+ * COUNTING
+ *        0      4  bits of a counter: 4, 8 or 16
+ *        4     60  0
+ *
+ * COUNTERS: m counters in place of the bits.  Counter i of 4 bits is the low half of
+ *   byte i / 2 where i is even, else the high one; of 8 bits, byte i; of 16 bits, bytes
+ *   2 i and 2 i + 1, little-endian.
+ *
+ * A cuckoo filter has CUCKOO 0, SUMS 0, BUCKETS 0 and arrangement 0.
+ *
+ * CUCKOO
+ *        0      4  f, bits of a fingerprint: 6 to 56
+ *        4      4  slots of a bucket: 4
+ *        8      8  buckets, at least 1; 4 f buckets is below 2^63
+ *       16      8  n, the capacity
+ *       24      8  p, IEEE 754 binary64
+ *       32     32  0
+ *
+ * BUCKETS: slot s of bucket b is the f bits from bit (4 b + s) f on, as a number whose
+ *   lowest bit comes first; 0 is an empty slot.  Then 0 bits up to a multiple of 64, and
+ *   64 more.
  *
  * A file of counts has TABLE 0, SUMS 0, SUMS 1, CELLS 0, KEYS 1 and arrangement 0;
  * where no keys are tracked, SUMS 1 and KEYS 1 are left out.  With a window it has
@@ -154,6 +180,8 @@
 #define FORMAT_LAYER_BYTES 64u
 #define FORMAT_WINDOW_BYTES 64u
 #define FORMAT_RING_BYTES 64u
+#define FORMAT_COUNTING_BYTES 64u
+#define FORMAT_CUCKOO_BYTES 64u
 #define FORMAT_TABLE_BYTES 128u
 #define FORMAT_KEY_BYTES 48u /* and what is stored of the key */
 #define FORMAT_PRECISION_BYTES 64u
@@ -175,7 +203,11 @@ enum format_type {
 	FORMAT_RING = 8,
 	FORMAT_PRECISION = 11,
 	FORMAT_REGISTERS = 12,
-	FORMAT_HASHES = 13
+	FORMAT_HASHES = 13,
+	FORMAT_COUNTING = 14,
+	FORMAT_COUNTERS = 15,
+	FORMAT_CUCKOO = 16,
+	FORMAT_BUCKETS = 17
 };
 
 /* A header as numbers. */
@@ -241,9 +273,18 @@ enum sketch_status format_decode_layer(const uint8_t *bytes, bool in_window,
 enum sketch_status format_decode_window(const uint8_t *bytes, size_t layers,
 					struct sketch_window *window, struct sketch_error *error);
 
+/* Reads a COUNTING section. */
+enum sketch_status format_decode_counting(const uint8_t *bytes, unsigned int *counter_bits,
+					  struct sketch_error *error);
+
 void format_encode_header(uint8_t *bytes, const struct format_header *header);
 void format_encode_section(uint8_t *bytes, const struct format_section *section);
 void format_encode_layer(uint8_t *bytes, const struct format_layer *layer);
 void format_encode_window(uint8_t *bytes, size_t layers, const struct sketch_window *window);
+void format_encode_counting(uint8_t *bytes, unsigned int counter_bits);
+
+/* Reads the numbers of a CUCKOO section, unchecked. */
+void format_decode_cuckoo(const uint8_t *bytes, struct sketch_cuckoo_params *params);
+void format_encode_cuckoo(uint8_t *bytes, const struct sketch_cuckoo_params *params);
 
 #endif

@@ -14,51 +14,64 @@
 /* ------------------------------------------------------------------ parsing */
 
 /* The sections of a filter by layer: the table holds all LAYER sections, then
- * WINDOW where there is one, then all SUMS, then all BITS, each by ascending index;
- * then those that may be ignored. */
+ * WINDOW or COUNTING where there is one, then all SUMS, then all BITS or COUNTERS, each
+ * by ascending index; then those that may be ignored. */
 struct parts {
 	size_t layers;
-	const struct format_section *layer, *window, *sums, *bits;
+	const struct format_section *layer, *extra, *sums, *bits;
 };
 
-/* What section i of a filter with that many layers must be; type 0 behind all. */
-static struct format_section expected_section(size_t i, size_t layers, bool has_window)
+/* The type of the section that is there once, or 0. */
+static uint32_t extra_type(uint32_t kind, uint32_t arrangement)
 {
+	return kind == SKETCH_KIND_COUNTING_BLOOM ? FORMAT_COUNTING :
+	       arrangement == SKETCH_WINDOW       ? FORMAT_WINDOW :
+						    0;
+}
+
+/* What section i of a filter with that many layers must be; type 0 behind all. */
+static struct format_section expected_section(size_t i, size_t layers, uint32_t extra)
+{
+	uint32_t bits = extra == FORMAT_COUNTING ? FORMAT_COUNTERS : FORMAT_BITS;
 	struct format_section section = { .index = (uint32_t)i };
 
 	if (i < layers) {
 		section.type = FORMAT_LAYER;
-	} else if (has_window && i == layers) {
-		section.type = FORMAT_WINDOW;
+	} else if (extra != 0 && i == layers) {
+		section.type = extra;
 		section.index = 0;
 	} else {
-		i -= layers + has_window;
-		section.type = i < layers ? FORMAT_SUMS : i < 2 * layers ? FORMAT_BITS : 0;
+		i -= layers + (extra != 0);
+		section.type = i < layers ? FORMAT_SUMS : i < 2 * layers ? bits : 0;
 		section.index = (uint32_t)(i % layers);
 	}
 	return section;
 }
 
-static enum sketch_status refuse_section(const struct format_section *section,
+static enum sketch_status refuse_section(const struct format_section *section, uint32_t kind,
 					 struct sketch_error *error)
 {
-	if ((section->type >= FORMAT_LAYER && section->type <= FORMAT_BITS) ||
-	    section->type == FORMAT_WINDOW)
+	bool counting = kind == SKETCH_KIND_COUNTING_BLOOM;
+	uint32_t bits = counting ? FORMAT_COUNTERS : FORMAT_BITS;
+	uint32_t extra = counting ? FORMAT_COUNTING : FORMAT_WINDOW;
+
+	if (section->type == FORMAT_LAYER || section->type == FORMAT_SUMS ||
+	    section->type == bits || section->type == extra)
 		return error_set(error, SKETCH_DAMAGED,
 				 "damaged: section of type %" PRIu32 ", index %" PRIu32
 				 " out of order, missing or double",
 				 section->type, section->index);
 	return error_set(error, SKETCH_UNSUPPORTED,
-			 "sections of type %" PRIu32
-			 " are not supported in a Bloom filter (this reads 1 to 3, and 7)",
-			 section->type);
+			 "sections of type %" PRIu32 " are not supported in a %s (this reads %s)",
+			 section->type, sketch_kind_name(kind),
+			 counting ? "1, 2, 14 and 15" : "1 to 3, and 7");
 }
 
 static enum sketch_status sort_sections(struct parts *parts, const struct format_section *sections,
 					const struct format_header *header,
 					struct sketch_error *error)
 {
-	bool has_window = header->arrangement == SKETCH_WINDOW;
+	uint32_t extra = extra_type(header->kind, header->arrangement);
 	size_t count = header->sections, layers = 0, needed;
 
 	while (layers < count && sections[layers].type == FORMAT_LAYER)
@@ -67,32 +80,33 @@ static enum sketch_status sort_sections(struct parts *parts, const struct format
 		return error_set(error, SKETCH_DAMAGED,
 				 "damaged: %zu layers (1 to %d are possible)", layers,
 				 SKETCH_MAX_LAYERS);
-	needed = 3 * layers + has_window;
+	needed = 3 * layers + (extra != 0);
 	for (size_t i = 0; i < count; i++) {
 		const struct format_section *section = &sections[i];
-		struct format_section expected = expected_section(i, layers, has_window);
+		struct format_section expected = expected_section(i, layers, extra);
 
 		if (i < needed ?
 			    section->type != expected.type || section->index != expected.index :
 			    section->type < FORMAT_TYPE_IGNORABLE)
-			return refuse_section(section, error);
+			return refuse_section(section, header->kind, error);
 	}
 	if (count < needed)
 		return error_set(error, SKETCH_DAMAGED,
 				 "damaged: %zu layers, and a section is missing", layers);
-	*parts =
-		(struct parts){ layers, sections, sections + layers, sections + layers + has_window,
-				sections + 2 * layers + has_window };
+	*parts = (struct parts){ layers, sections, sections + layers,
+				 sections + layers + (extra != 0),
+				 sections + 2 * layers + (extra != 0) };
 	return SKETCH_OK;
 }
 
 /* Checks one layer's sections against its parameters. */
 static enum sketch_status check_layer(const uint8_t *image, const struct parts *parts, size_t i,
-				      bool in_window, struct format_layer *decoded,
-				      struct sketch_error *error)
+				      bool in_window, unsigned int counter_bits,
+				      struct format_layer *decoded, struct sketch_error *error)
 {
 	const struct format_section *layer = &parts->layer[i], *sums = &parts->sums[i],
 				    *bits = &parts->bits[i];
+	unsigned int width = counter_bits > 0 ? counter_bits : 1;
 	enum sketch_status status;
 
 	if (layer->length != FORMAT_LAYER_BYTES ||
@@ -102,7 +116,8 @@ static enum sketch_status check_layer(const uint8_t *image, const struct parts *
 	status = format_decode_layer(image + layer->offset, in_window, decoded, error);
 	if (status != SKETCH_OK)
 		return status;
-	if (bits->length != decoded->params.m / 8 ||
+	/* m is below 2^63: of 16 bits each they are fewer than 2^64 bytes. */
+	if (bits->length != decoded->params.m / 8 * width ||
 	    sums->length != 4 * format_chunks(bits->length))
 		return error_set(error, SKETCH_DAMAGED,
 				 "damaged: layer %zu of %" PRIu64 " bits has %" PRIu64
@@ -120,15 +135,10 @@ static enum sketch_status attach_layer(struct layer *layer, uint8_t *image,
 				       const struct format_section *bits,
 				       struct sketch_error *error)
 {
-	uint64_t chunks = format_chunks(layer->bytes);
-
 	layer->bits = image + bits->offset;
-	layer->sums = image + sums->offset;
-	layer->verified = calloc((size_t)(chunks / 64 + 1), sizeof *layer->verified);
-	if (layer->verified == NULL)
-		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
-	layer->unverified = chunks;
-	return SKETCH_OK;
+	if (chunks_begin(&layer->chunks, layer->bits, layer->bytes, image + sums->offset))
+		return SKETCH_OK;
+	return error_set(error, SKETCH_NO_MEMORY, "out of memory");
 }
 
 /* Reads the WINDOW section: generations are alike, their stamps ascend, and the last
@@ -137,7 +147,7 @@ static enum sketch_status check_window(const uint8_t *image, const struct parts 
 				       const struct format_layer *layers,
 				       struct sketch_window *window, struct sketch_error *error)
 {
-	const struct format_section *section = parts->window;
+	const struct format_section *section = parts->extra;
 	const uint8_t *bytes = image + section->offset;
 	const struct format_layer *last = &layers[parts->layers - 1];
 	enum sketch_status status;
@@ -170,6 +180,20 @@ static enum sketch_status check_window(const uint8_t *image, const struct parts 
 	return SKETCH_OK;
 }
 
+/* Reads the COUNTING section. */
+static enum sketch_status check_counting(const uint8_t *image, const struct parts *parts,
+					 unsigned int *counter_bits, struct sketch_error *error)
+{
+	const struct format_section *section = parts->extra;
+	const uint8_t *bytes = image + section->offset;
+
+	if (section->length != FORMAT_COUNTING_BYTES ||
+	    sketch_crc32c(0, bytes, FORMAT_COUNTING_BYTES) != section->sum)
+		return error_set(error, SKETCH_DAMAGED,
+				 "damaged: checksum or length of section COUNTING is wrong");
+	return format_decode_counting(bytes, counter_bits, error);
+}
+
 /* The filter that the sections describe. */
 static enum sketch_status build(struct sketch_bloom **filter, const struct format_header *header,
 				const struct parts *parts, uint8_t *image,
@@ -185,14 +209,17 @@ static enum sketch_status build(struct sketch_bloom **filter, const struct forma
 		.arrangement = (enum sketch_arrangement)header->arrangement,
 	};
 	bool in_window = identity.arrangement == SKETCH_WINDOW;
+	unsigned int counter_bits = 0;
 	enum sketch_status status = SKETCH_OK;
 	struct sketch_bloom *made;
 
 	if (identity.arrangement == SKETCH_SINGLE && parts->layers != 1)
 		return error_set(error, SKETCH_DAMAGED, "damaged: %zu layers in arrangement %d",
 				 parts->layers, (int)identity.arrangement);
+	if (header->kind == SKETCH_KIND_COUNTING_BLOOM)
+		status = check_counting(image, parts, &counter_bits, error);
 	for (size_t i = 0; i < parts->layers && status == SKETCH_OK; i++) {
-		status = check_layer(image, parts, i, in_window, &layers[i], error);
+		status = check_layer(image, parts, i, in_window, counter_bits, &layers[i], error);
 		params[i] = layers[i].params;
 	}
 	if (status == SKETCH_OK && in_window)
@@ -204,6 +231,8 @@ static enum sketch_status build(struct sketch_bloom **filter, const struct forma
 		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
 	made->records = header->records;
 	made->window = window;
+	if (counter_bits > 0)
+		layer_make_counting(&made->layers[0], counter_bits);
 	for (size_t i = 0; i < parts->layers && status == SKETCH_OK; i++) {
 		status = attach_layer(&made->layers[i], image, &parts->sums[i], &parts->bits[i],
 				      error);
@@ -223,10 +252,15 @@ static enum sketch_status build(struct sketch_bloom **filter, const struct forma
 enum sketch_status sketch_bloom_of_file(struct sketch_bloom **filter, struct sketch_file *file,
 					struct sketch_error *error)
 {
-	enum sketch_status status = file_expect_kind(file, SKETCH_KIND_BLOOM, error);
+	bool counting = file->header.kind == SKETCH_KIND_COUNTING_BLOOM;
+	enum sketch_status status =
+		counting ? SKETCH_OK : file_expect_kind(file, SKETCH_KIND_BLOOM, error);
 	struct sketch_bloom *made = NULL;
 	struct parts parts;
 
+	if (counting && file->header.arrangement != SKETCH_SINGLE)
+		status = error_set(error, SKETCH_DAMAGED,
+				   "damaged: arrangement of a counting filter is not single");
 	if (status == SKETCH_OK)
 		status = sort_sections(&parts, file->sections, &file->header, error);
 	if (status == SKETCH_OK)
@@ -279,6 +313,8 @@ static uint64_t section_length(const struct sketch_bloom *filter,
 		return FORMAT_LAYER_BYTES;
 	case FORMAT_WINDOW:
 		return FORMAT_WINDOW_BYTES;
+	case FORMAT_COUNTING:
+		return FORMAT_COUNTING_BYTES;
 	case FORMAT_SUMS:
 		return 4 * format_chunks(bytes);
 	default:
@@ -286,26 +322,32 @@ static uint64_t section_length(const struct sketch_bloom *filter,
 	}
 }
 
+static uint32_t kind_of(const struct sketch_bloom *filter)
+{
+	return sketch_bloom_counter_bits(filter) > 0 ? SKETCH_KIND_COUNTING_BLOOM :
+						       SKETCH_KIND_BLOOM;
+}
+
 /* Decides where each section goes. */
 static void place_sections(const struct sketch_bloom *filter, struct plan *plan)
 {
-	size_t layers = filter->layer_count;
-	bool has_window = filter->identity.arrangement == SKETCH_WINDOW;
+	size_t layers = filter->layer_count, front;
+	uint32_t extra = extra_type(kind_of(filter), (uint32_t)filter->identity.arrangement);
 	uint64_t end;
 
-	plan->count = 3 * layers + has_window;
+	front = layers + (extra != 0);
+	plan->count = 2 * layers + front;
 	end = FORMAT_HEADER_BYTES + plan->count * FORMAT_ENTRY_BYTES;
 	for (size_t i = 0; i < plan->count; i++) {
 		struct format_section *section = &plan->sections[i];
 
-		*section = expected_section(i, layers, has_window);
+		*section = expected_section(i, layers, extra);
 		section->offset = format_align(end);
 		section->length = section_length(filter, section);
 		end = section->offset + section->length;
 	}
 	plan->parts = (struct parts){ layers, plan->sections, plan->sections + layers,
-				      plan->sections + layers + has_window,
-				      plan->sections + 2 * layers + has_window };
+				      plan->sections + front, plan->sections + front + layers };
 	plan->length = end;
 }
 
@@ -331,7 +373,7 @@ static void encode_front(const struct sketch_bloom *filter, struct plan *plan, u
 	uint8_t *table = bytes + FORMAT_HEADER_BYTES;
 	struct format_header header = {
 		.version = FORMAT_VERSION,
-		.kind = SKETCH_KIND_BLOOM,
+		.kind = kind_of(filter),
 		.length = plan->length,
 		.sections = (uint32_t)plan->count,
 		.family = filter->identity.family,
@@ -340,14 +382,16 @@ static void encode_front(const struct sketch_bloom *filter, struct plan *plan, u
 		.records = filter->records,
 	};
 
+	struct format_section *extra = &plan->sections[layers];
+
 	for (size_t i = 0; i < layers; i++)
 		encode_layer(&filter->layers[i], plan, i, bytes);
-	if (filter->identity.arrangement == SKETCH_WINDOW) {
-		struct format_section *window = &plan->sections[layers];
-
-		format_encode_window(bytes + window->offset, layers, &filter->window);
-		window->sum = sketch_crc32c(0, bytes + window->offset, FORMAT_WINDOW_BYTES);
-	}
+	if (extra->type == FORMAT_WINDOW)
+		format_encode_window(bytes + extra->offset, layers, &filter->window);
+	if (extra->type == FORMAT_COUNTING)
+		format_encode_counting(bytes + extra->offset, sketch_bloom_counter_bits(filter));
+	if (extra->type == FORMAT_WINDOW || extra->type == FORMAT_COUNTING)
+		extra->sum = sketch_crc32c(0, bytes + extra->offset, (size_t)extra->length);
 	for (size_t i = 0; i < plan->count; i++)
 		format_encode_section(table + i * FORMAT_ENTRY_BYTES, &plan->sections[i]);
 	header.table_sum = sketch_crc32c(0, table, plan->count * FORMAT_ENTRY_BYTES);

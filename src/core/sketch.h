@@ -44,7 +44,8 @@ enum sketch_status {
 	SKETCH_DAMAGED,     /* a checksum or a field is wrong */
 	SKETCH_MISMATCH,    /* two sketches differ in a field that must agree */
 	SKETCH_BUSY,        /* another process holds the lock */
-	SKETCH_INTERRUPTED  /* a signal came while waiting for a lock */
+	SKETCH_INTERRUPTED, /* a signal came while waiting for a lock */
+	SKETCH_FULL         /* a table has no room for another key */
 };
 
 /* What went wrong, in words for one line of a message: no newline, no file
@@ -258,6 +259,53 @@ enum sketch_status sketch_bloom_insert(struct sketch_bloom *filter,
 				       const struct sketch_hash *hashes, size_t count,
 				       uint64_t *found, struct sketch_error *error);
 
+/* ---------------------------------------------------------------- counting */
+
+/* A counting Bloom filter (Fan, Cao, Almeida and Broder, "Summary cache", 2000): a filter
+ * of a single layer with a counter in place of each bit, so that keys can be taken out
+ * again.  It is a multiset: a key put in twice is there until it was taken out twice.  All
+ * functions of a filter do for it what they do for the plain filter of the keys that are
+ * in it; bits set are counters that are not 0; of a union the counters are the sums.  A
+ * counter that reached its largest value stays there, so a key is never missed, and its
+ * copies beyond are forgotten. */
+
+/* A new one, with counters of 4, 8 or 16 bits; params->m is their number.  Else as
+ * sketch_bloom_new; identity->arrangement must be SKETCH_SINGLE. */
+enum sketch_status sketch_counting_new(struct sketch_bloom **filter,
+				       const struct sketch_identity *identity,
+				       const struct sketch_params *params,
+				       unsigned int counter_bits, uint64_t budget,
+				       struct sketch_error *error);
+
+/* Bits of a counter; 0 in a plain filter. */
+unsigned int sketch_bloom_counter_bits(const struct sketch_bloom *filter);
+
+/* Takes keys out, each once, in order; the filter must be counting, and writable.  A key
+ * that surely is not there is refused, and changes nothing.  Bit i % 64 of removed[i / 64]
+ * is 1 where key i was taken out, bits past count are 0; returns how many were.  A key
+ * that was never put in but is found (a false positive) is not refused, and takes others'
+ * counts away: they may be missed from then on. */
+size_t sketch_counting_remove(struct sketch_bloom *filter, const struct sketch_hash *hashes,
+			      size_t count, uint64_t *removed);
+
+/* What the counters of a counting filter hold. */
+struct sketch_counting_state {
+	uint64_t full; /* counters at their largest value, which stay there */
+	uint64_t sum;  /* of all; k times the keys, copies included, where none is full */
+	unsigned int largest;
+};
+
+/* Reads the whole payload; it is verified first. */
+enum sketch_status sketch_counting_state(struct sketch_bloom *filter,
+					 struct sketch_counting_state *state,
+					 struct sketch_error *error);
+
+/* An upper bound on the expected number of full counters after `keys` distinct keys, each
+ * put in once: m P(Poisson(k keys / m) >= 2^counter_bits - 1), or Chernoff's bound where
+ * k/g bits fall anywhere in a line (counting.c); at least DBL_MIN where keys is not 0. */
+double sketch_counting_overflow(const struct sketch_params *params, unsigned int counter_bits,
+				uint64_t keys);
+
 /* ------------------------------------------------------------------ window */
 
 /* Membership in the recent past only.  Time, counted in records or in
@@ -299,8 +347,8 @@ void sketch_window_insert(struct sketch_bloom *filter, const struct sketch_hash 
 
 /* ------------------------------------------------------------------- union */
 
-/* SKETCH_OK where the two filters may be joined: identity and the first layer's
- * layout, m, k, g agree, and neither has a window.  Else SKETCH_MISMATCH; text
+/* SKETCH_OK where the two filters may be joined: identity, the bits of a counter and the
+ * first layer's layout, m, k, g agree, and neither has a window.  Else SKETCH_MISMATCH; text
  * names the field and both values. */
 enum sketch_status sketch_bloom_compatible(const struct sketch_bloom *a,
 					   const struct sketch_bloom *b,
@@ -334,6 +382,94 @@ enum sketch_status sketch_bloom_state(struct sketch_bloom *filter, size_t layer,
 
 /* Bytes of the bits of all layers, as in a file. */
 uint64_t sketch_bloom_payload(const struct sketch_bloom *filter);
+
+/* ------------------------------------------------------------------ cuckoo */
+
+#define SKETCH_CUCKOO_SLOTS 4 /* of a bucket */
+#define SKETCH_CUCKOO_LEAST_BITS 6
+#define SKETCH_CUCKOO_MOST_BITS 56
+#define SKETCH_CUCKOO_MOST_KEYS UINT64_C(1000000000000000)
+
+/* The parameters of a cuckoo filter (Fan, Andersen, Kaminsky and Mitzenmacher 2014): a
+ * table of fingerprints, four to a bucket, of which a key has two. */
+struct sketch_cuckoo_params {
+	uint32_t f;       /* bits of a fingerprint, SKETCH_CUCKOO_LEAST_BITS to .._MOST_BITS */
+	uint64_t buckets; /* at least 1; 4 f buckets is below 2^63 */
+	uint64_t n;       /* capacity: keys, at least 1 */
+	double p;         /* as in struct sketch_params */
+};
+
+/* Finds f and buckets for n keys: with p, of all f the one that takes the fewest bits and
+ * keeps sketch_cuckoo_rate_bound(n) <= p; with m, which is bits, the largest f that has
+ * room for n keys in them; with both a check.  0 stands for p or m not given.  A table so
+ * made has room for n different keys but for a chance of one in ten thousand.
+ * SKETCH_RANGE, SKETCH_UNREACHABLE. */
+enum sketch_status sketch_cuckoo_plan(uint64_t n, double p, uint64_t m,
+				      struct sketch_cuckoo_params *params,
+				      struct sketch_error *error);
+
+/* An upper bound on the expected rate of false positives while `keys` keys, copies
+ * included, are in it: 2 keys / (buckets (2^f - 1)), at most 1.  It holds for every table,
+ * in expectation over the absent key alone. */
+double sketch_cuckoo_rate_bound(const struct sketch_cuckoo_params *params, uint64_t keys);
+
+/* Bytes of the table, as in a file. */
+uint64_t sketch_cuckoo_size(const struct sketch_cuckoo_params *params);
+
+struct sketch_cuckoo;
+
+/* A new one, empty; as sketch_bloom_new.  identity->arrangement must be SKETCH_SINGLE. */
+enum sketch_status sketch_cuckoo_new(struct sketch_cuckoo **cuckoo,
+				     const struct sketch_identity *identity,
+				     const struct sketch_cuckoo_params *params, uint64_t budget,
+				     struct sketch_error *error);
+void sketch_cuckoo_free(struct sketch_cuckoo *cuckoo);
+
+const struct sketch_identity *sketch_cuckoo_identity(const struct sketch_cuckoo *cuckoo);
+const struct sketch_cuckoo_params *sketch_cuckoo_params(const struct sketch_cuckoo *cuckoo);
+uint64_t sketch_cuckoo_records(const struct sketch_cuckoo *cuckoo);
+void sketch_cuckoo_set_records(struct sketch_cuckoo *cuckoo, uint64_t records);
+
+/* Puts `count` keys in, in order, each as one more copy of itself; the filter must be
+ * writable.  *done becomes the number that were: all, or those before the first that finds
+ * no room (SKETCH_FULL, for which nothing was moved): the table is full, or holds eight
+ * copies of it already. */
+enum sketch_status sketch_cuckoo_add(struct sketch_cuckoo *cuckoo, const struct sketch_hash *hashes,
+				     size_t count, size_t *done, struct sketch_error *error);
+
+/* As sketch_bloom_test and sketch_counting_remove. */
+enum sketch_status sketch_cuckoo_test(struct sketch_cuckoo *cuckoo,
+				      const struct sketch_hash *hashes, size_t count,
+				      uint64_t *found, struct sketch_error *error);
+size_t sketch_cuckoo_remove(struct sketch_cuckoo *cuckoo, const struct sketch_hash *hashes,
+			    size_t count, uint64_t *removed);
+
+/* SKETCH_OK where the two may be joined: identity, f and buckets agree. */
+enum sketch_status sketch_cuckoo_compatible(const struct sketch_cuckoo *a,
+					    const struct sketch_cuckoo *b,
+					    struct sketch_error *error);
+
+/* Puts the fingerprints of `from` into `into`, which must be writable, in the order of its
+ * table; records add up.  SKETCH_FULL where there is no room for all.  On failure `into`
+ * is as before. */
+enum sketch_status sketch_cuckoo_union(struct sketch_cuckoo *into, struct sketch_cuckoo *from,
+				       struct sketch_error *error);
+
+/* What the table holds. */
+struct sketch_cuckoo_state {
+	uint64_t entries;   /* fingerprints: keys, copies included */
+	uint64_t kinds;     /* of them, different ones in different pairs of buckets: keys that
+	                   * can be told apart, at most the number of different keys */
+	double load;        /* entries / slots */
+	double rate;        /* of false positives now: the part of all pairs of a bucket and a
+	                   * fingerprint that are found */
+	bool past_capacity; /* more entries than n */
+};
+
+/* Reads the whole table; it is verified first. */
+enum sketch_status sketch_cuckoo_state(struct sketch_cuckoo *cuckoo,
+				       struct sketch_cuckoo_state *state,
+				       struct sketch_error *error);
 
 /* ------------------------------------------------------------------ counts */
 
@@ -629,8 +765,8 @@ uint32_t sketch_file_kind(const struct sketch_file *file);
 /* NULL is allowed. */
 void sketch_file_free(struct sketch_file *file);
 
-/* The Bloom filter that a file holds; SKETCH_UNSUPPORTED where it is of another
- * kind.  The file is used up and freed, whatever the outcome. */
+/* The Bloom filter, plain or counting, that a file holds; SKETCH_UNSUPPORTED where it is
+ * of another kind.  The file is used up and freed, whatever the outcome. */
 enum sketch_status sketch_bloom_of_file(struct sketch_bloom **filter, struct sketch_file *file,
 					struct sketch_error *error);
 
@@ -638,6 +774,14 @@ enum sketch_status sketch_bloom_of_file(struct sketch_bloom **filter, struct ske
 enum sketch_status sketch_bloom_read(struct sketch_bloom **filter, int fd,
 				     enum sketch_access access, uint64_t budget,
 				     struct sketch_file_info *info, struct sketch_error *error);
+
+/* The cuckoo filter that a file holds, as sketch_bloom_of_file; all of a mapped file
+ * verified; and writes it, as sketch_bloom_write. */
+enum sketch_status sketch_cuckoo_of_file(struct sketch_cuckoo **cuckoo, struct sketch_file *file,
+					 struct sketch_error *error);
+enum sketch_status sketch_cuckoo_verify(struct sketch_cuckoo *cuckoo, struct sketch_error *error);
+enum sketch_status sketch_cuckoo_write(struct sketch_cuckoo *cuckoo, int fd,
+				       struct sketch_error *error);
 
 /* The sketch of counts that a file holds, as sketch_bloom_of_file. */
 enum sketch_status sketch_counts_of_file(struct sketch_counts **counts, struct sketch_file *file,

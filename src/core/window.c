@@ -49,7 +49,7 @@ enum sketch_status sketch_window_new(struct sketch_bloom **filter,
 	enum sketch_status status = check_window(identity, window, error);
 
 	if (status == SKETCH_OK)
-		status = bloom_make(filter, identity, layers, WINDOW_GENERATIONS, budget, error);
+		status = bloom_make(filter, identity, layers, WINDOW_GENERATIONS, 0, budget, error);
 	if (status != SKETCH_OK)
 		return status;
 	(*filter)->window = *window;
