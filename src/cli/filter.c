@@ -7,21 +7,128 @@
 #include "message.h"
 #include "open.h"
 
-struct sketch_bloom *filter_of_file(const char *name, struct sketch_file *file)
-{
-	struct sketch_bloom *filter = NULL;
-	struct sketch_error error;
+/* ------------------------------------------------------------- of any kind */
 
-	if (sketch_bloom_of_file(&filter, file, &error) != SKETCH_OK)
-		message_file(message_input_name(name), &error);
-	return filter;
+bool filter_is_none(const struct filter *filter)
+{
+	return filter->bloom == NULL && filter->cuckoo == NULL;
 }
 
-struct sketch_bloom *filter_open(const char *name, enum sketch_access access)
+bool filter_of_file(struct filter *filter, const char *name, struct sketch_file *file)
+{
+	struct sketch_error error;
+	enum sketch_status status = sketch_file_kind(file) == SKETCH_KIND_CUCKOO ?
+					    sketch_cuckoo_of_file(&filter->cuckoo, file, &error) :
+					    sketch_bloom_of_file(&filter->bloom, file, &error);
+
+	if (status == SKETCH_OK)
+		return true;
+	message_file(message_input_name(name), &error);
+	return false;
+}
+
+bool filter_open(struct filter *filter, const char *name, enum sketch_access access)
 {
 	struct sketch_file *file = open_sketch(name, access);
 
-	return file == NULL ? NULL : filter_of_file(name, file);
+	return file != NULL && filter_of_file(filter, name, file);
+}
+
+void filter_free(struct filter *filter)
+{
+	sketch_bloom_free(filter->bloom);
+	sketch_cuckoo_free(filter->cuckoo);
+	*filter = (struct filter){ NULL, NULL };
+}
+
+uint32_t filter_kind(const struct filter *filter)
+{
+	if (filter->cuckoo != NULL)
+		return SKETCH_KIND_CUCKOO;
+	return sketch_bloom_counter_bits(filter->bloom) > 0 ? SKETCH_KIND_COUNTING_BLOOM :
+							      SKETCH_KIND_BLOOM;
+}
+
+const char *filter_kind_name(const struct filter *filter)
+{
+	return sketch_kind_name(filter_kind(filter));
+}
+
+bool filter_can_remove(const struct filter *filter)
+{
+	return filter_kind(filter) != SKETCH_KIND_BLOOM;
+}
+
+const struct sketch_identity *filter_identity(const struct filter *filter)
+{
+	return filter->cuckoo != NULL ? sketch_cuckoo_identity(filter->cuckoo) :
+					sketch_bloom_identity(filter->bloom);
+}
+
+uint64_t filter_records(const struct filter *filter)
+{
+	return filter->cuckoo != NULL ? sketch_cuckoo_records(filter->cuckoo) :
+					sketch_bloom_records(filter->bloom);
+}
+
+void filter_set_records(struct filter *filter, uint64_t records)
+{
+	if (filter->cuckoo != NULL)
+		sketch_cuckoo_set_records(filter->cuckoo, records);
+	else
+		sketch_bloom_set_records(filter->bloom, records);
+}
+
+enum sketch_status filter_test(struct filter *filter, const struct sketch_hash *hashes,
+			       size_t count, uint64_t *found, struct sketch_error *error)
+{
+	if (filter->cuckoo != NULL)
+		return sketch_cuckoo_test(filter->cuckoo, hashes, count, found, error);
+	return sketch_bloom_test(filter->bloom, hashes, count, found, error);
+}
+
+enum sketch_status filter_union(struct filter *into, struct filter *from,
+				struct sketch_error *error)
+{
+	if (into->bloom != NULL && from->bloom != NULL)
+		return sketch_bloom_union(into->bloom, from->bloom, error);
+	if (into->cuckoo != NULL && from->cuckoo != NULL)
+		return sketch_cuckoo_union(into->cuckoo, from->cuckoo, error);
+	*error = (struct sketch_error){ .status = SKETCH_MISMATCH };
+	snprintf(error->text, sizeof error->text, "kind differs: a %s and a %s",
+		 filter_kind_name(into), filter_kind_name(from));
+	return error->status;
+}
+
+enum sketch_status filter_write(void *filter, int fd, struct sketch_error *error)
+{
+	struct filter *any = filter;
+
+	return any->cuckoo != NULL ? sketch_cuckoo_write(any->cuckoo, fd, error) :
+				     sketch_bloom_write(any->bloom, fd, error);
+}
+
+enum sketch_status filter_add(struct filter *filter, const struct sketch_hash *hashes, size_t count,
+			      struct sketch_error *error)
+{
+	uint64_t found[RECORDS_BATCH / 64];
+	size_t done;
+
+	if (filter->cuckoo != NULL)
+		return sketch_cuckoo_add(filter->cuckoo, hashes, count, &done, error);
+	if (filter_identity(filter)->arrangement != SKETCH_SINGLE)
+		return sketch_bloom_insert(filter->bloom, hashes, count, found, error);
+	sketch_bloom_add(filter->bloom, hashes, count);
+	return SKETCH_OK;
+}
+
+size_t filter_remove(struct filter *filter, const struct sketch_hash *hashes, size_t count)
+{
+	uint64_t removed[RECORDS_BATCH / 64];
+
+	if (filter->cuckoo != NULL)
+		return sketch_cuckoo_remove(filter->cuckoo, hashes, count, removed);
+	return sketch_counting_remove(filter->bloom, hashes, count, removed);
 }
 
 struct sketch_dcso *filter_dcso_of_file(const char *name, struct sketch_file *file)
@@ -44,6 +151,8 @@ struct sketch_dcso *filter_dcso_of_file(const char *name, struct sketch_file *fi
 	return dcso;
 }
 
+/* ------------------------------------------------------------------- a state */
+
 bool filter_claim(struct filter_state *kept, const struct state_options *options)
 {
 	struct sketch_file *file;
@@ -55,16 +164,10 @@ bool filter_claim(struct filter_state *kept, const struct state_options *options
 		return true;
 	if (!state_read(kept->state, &file))
 		return false;
-	kept->filter = filter_of_file(options->path, file);
-	if (kept->filter == NULL)
+	if (!filter_of_file(&kept->filter, options->path, file))
 		return false;
-	kept->before = sketch_bloom_records(kept->filter);
+	kept->before = filter_records(&kept->filter);
 	return true;
-}
-
-static enum sketch_status write_filter(void *filter, int fd, struct sketch_error *error)
-{
-	return sketch_bloom_write(filter, fd, error);
 }
 
 bool filter_save(struct filter_state *kept, uint64_t records)
@@ -73,10 +176,12 @@ bool filter_save(struct filter_state *kept, uint64_t records)
 
 	if (records == kept->saved && !state_is_new(kept->state))
 		return true;
-	if (__builtin_add_overflow(kept->before, records, &total))
+	if (kept->removes)
+		total = kept->before > records ? kept->before - records : 0;
+	else if (__builtin_add_overflow(kept->before, records, &total))
 		total = UINT64_MAX;
-	sketch_bloom_set_records(kept->filter, total);
-	if (!state_save(kept->state, write_filter, kept->filter))
+	filter_set_records(&kept->filter, total);
+	if (!state_save(kept->state, filter_write, &kept->filter))
 		return false;
 	kept->saved = records;
 	return true;
@@ -123,7 +228,7 @@ static void warn_ladder(const char *name, const struct sketch_bloom *filter)
 			filter_print_rate(asked, promised));
 }
 
-void filter_warn_past_capacity(const char *name, struct sketch_bloom *filter)
+static void warn_bloom(const char *name, struct sketch_bloom *filter)
 {
 	const struct sketch_params *params = sketch_bloom_params(filter, 0);
 	struct sketch_bloom_state state;
@@ -143,7 +248,29 @@ void filter_warn_past_capacity(const char *name, struct sketch_bloom *filter)
 	}
 }
 
-void filter_print_state(struct sketch_bloom *filter)
+static void warn_cuckoo(const char *name, struct sketch_cuckoo *cuckoo)
+{
+	uint64_t n = sketch_cuckoo_params(cuckoo)->n;
+	struct sketch_cuckoo_state state;
+	char now[32];
+
+	if (sketch_cuckoo_records(cuckoo) > n &&
+	    sketch_cuckoo_state(cuckoo, &state, NULL) == SKETCH_OK && state.past_capacity)
+		message("%s%swarning: holds %" PRIu64 " keys, made for %" PRIu64
+			"; it is %.1f %% full and soon will take no more; false positives now %s",
+			name == NULL ? "" : name, name == NULL ? "" : ": ", state.entries, n,
+			100 * state.load, filter_print_rate(now, state.rate));
+}
+
+void filter_warn_past_capacity(const char *name, struct filter *filter)
+{
+	if (filter->cuckoo != NULL)
+		warn_cuckoo(name, filter->cuckoo);
+	else
+		warn_bloom(name, filter->bloom);
+}
+
+static void print_bloom(struct sketch_bloom *filter)
 {
 	double absent = 1, distinct = 0;
 	uint64_t ones = 0, bits = 0;
@@ -163,4 +290,32 @@ void filter_print_state(struct sketch_bloom *filter)
 		snprintf(keys, sizeof keys, "about %.0f distinct keys", distinct);
 	message("filter: %" PRIu64 " bits, %.3g %% of them set, %s, false positives now %s", bits,
 		100 * (double)ones / (double)bits, keys, filter_print_rate(rate, 1 - absent));
+}
+
+static void print_cuckoo(struct sketch_cuckoo *cuckoo)
+{
+	struct sketch_cuckoo_state state;
+	char rate[32];
+
+	if (sketch_cuckoo_state(cuckoo, &state, NULL) != SKETCH_OK)
+		return;
+	message("filter: %" PRIu64 " buckets of %d slots, %.3g %% of them full, %" PRIu64
+		" keys, false positives now %s",
+		sketch_cuckoo_params(cuckoo)->buckets, SKETCH_CUCKOO_SLOTS, 100 * state.load,
+		state.entries, filter_print_rate(rate, state.rate));
+}
+
+void filter_print_state(struct filter *filter)
+{
+	struct sketch_counting_state counters;
+
+	if (filter->cuckoo != NULL) {
+		print_cuckoo(filter->cuckoo);
+		return;
+	}
+	print_bloom(filter->bloom);
+	if (sketch_bloom_counter_bits(filter->bloom) > 0 &&
+	    sketch_counting_state(filter->bloom, &counters, NULL) == SKETCH_OK)
+		message("filter: counters of %u bits, %" PRIu64 " of them full",
+			sketch_bloom_counter_bits(filter->bloom), counters.full);
 }

@@ -171,6 +171,9 @@ bool plan_case_complete(const struct plan_question *question, struct plan_case *
 
 	if (!check_ratio(question) || !check_enough(question))
 		return false;
+	answer->counter_bits = question->counter_bits;
+	if (question->counter_bits > 0)
+		request.m /= question->counter_bits;
 	answer->sized = request.n != 0 || request.m != 0;
 	if (ratio_of(question) > 0 && !apply_ratio(question, &request))
 		return false;
@@ -217,6 +220,11 @@ uint64_t plan_case_keys_until(const struct sketch_params *params, double p)
 	if (sketch_plan(&request, &found, NULL) != SKETCH_OK)
 		return 0;
 	return found.n;
+}
+
+double plan_case_bits(const struct plan_case *answer, double m)
+{
+	return answer->counter_bits > 0 ? m * answer->counter_bits : m;
 }
 
 double plan_case_bytes(double bits)

@@ -15,15 +15,18 @@
  * of two ratios, which stand for n and m together up to their scale. */
 struct plan_question {
 	struct sketch_request request;
-	double bits_per_key; /* m/n, or 0 */
-	double load;         /* n/m, or 0 */
+	double bits_per_key;       /* m/n, or 0 */
+	double load;               /* n/m, or 0 */
+	unsigned int counter_bits; /* of a counting filter, whose m in the request is in
+	                            * bits; else 0 */
 };
 
 struct plan_case {
 	struct sketch_params used;
-	bool made;         /* there is such a filter, else `refusal` says why not */
-	char refusal[200]; /* of the size alone; a contradiction is no case at all */
-	bool sized;        /* n and m are known, not their ratio alone; else those in
+	unsigned int counter_bits; /* where m is a number of counters, else 0 */
+	bool made;                 /* there is such a filter, else `refusal` says why not */
+	char refusal[200];         /* of the size alone; a contradiction is no case at all */
+	bool sized;                /* n and m are known, not their ratio alone; else those in
 	                    * `used` and `book` are large and their ratio is right */
 	struct textbook book;
 };
@@ -39,6 +42,9 @@ double plan_case_exact(const struct plan_case *answer);
 
 /* The most keys that keep the rate p in the filter of *params; 0 where none do. */
 uint64_t plan_case_keys_until(const struct sketch_params *params, double p);
+
+/* The bits that m stands for: itself, or those of m counters. */
+double plan_case_bits(const struct plan_case *answer, double m);
 
 /* Bytes of so many bits, the last one perhaps not full. */
 double plan_case_bytes(double bits);

@@ -21,7 +21,9 @@ static void make_case(struct plan_file *file, const struct sketch_params *params
 	double keys = fmin(fmax(rounded(file->distinct), 1), MOST_KEYS);
 	struct plan_case *now = &file->now;
 
-	*now = (struct plan_case){ .used = *params, .made = true, .sized = true };
+	*now = (struct plan_case){
+		.used = *params, .counter_bits = file->counter_bits, .made = true, .sized = true
+	};
 	now->used.n = (uint64_t)keys;
 	now->used.p = sketch_rate_bound(params, now->used.n);
 	now->book = textbook_complete(
@@ -41,6 +43,7 @@ bool plan_file_read(struct sketch_bloom *filter, const char *name, struct plan_f
 		/* As sketch-info: the first layer of others has half of what was asked for. */
 		.p = (arrangement == SKETCH_SINGLE ? 1 : 2) * sketch_bloom_params(filter, 0)->p,
 		.bytes = sketch_bloom_payload(filter),
+		.counter_bits = sketch_bloom_counter_bits(filter),
 		.records = sketch_bloom_records(filter),
 	};
 	for (size_t i = 0; i < file->layers; i++) {
@@ -139,6 +142,11 @@ static bool plan_anew(const struct plan_file *file, double p, struct sketch_para
 	return request.n != 0 && sketch_plan(&request, params, NULL) == SKETCH_OK;
 }
 
+static uint64_t rebuild_bytes(const struct plan_file *file, const struct sketch_params *anew)
+{
+	return anew->m / 8 * (file->counter_bits > 0 ? file->counter_bits : 1);
+}
+
 static void add_until(struct sheet *sheet, const struct plan_file *file, double p)
 {
 	const struct sketch_params *used = &file->now.used;
@@ -173,8 +181,8 @@ void plan_file_report(struct sheet *sheet, const struct plan_file *file, double 
 	sheet_pair(sheet, "rebuild_n", cell_count(anew.n), cell_count(anew.n));
 	sheet_pair(sheet, "rebuild_m", cell_count(anew.m), cell_whole(book.m_whole));
 	sheet_pair(sheet, "rebuild_k", cell_count(anew.k), cell_whole(book.k_whole));
-	sheet_pair(sheet, "rebuild_bytes", cell_bytes(anew.m / 8),
-		   cell_whole(plan_case_bytes(book.m_whole)));
+	sheet_pair(sheet, "rebuild_bytes", cell_bytes(rebuild_bytes(file, &anew)),
+		   cell_whole(plan_case_bytes(plan_case_bits(&file->now, book.m_whole))));
 }
 
 const char *plan_file_advice(const struct plan_file *file, double p, char text[240])
@@ -200,8 +208,9 @@ const char *plan_file_advice(const struct plan_file *file, double p, char text[2
 	else if (plan_anew(file, p, &anew))
 		snprintf(text, 240,
 			 "the rate is %s, above %s: make a new one from the keys; with room for "
-			 "%" PRIu64 " it takes m = %" PRIu64 " bits (%s)",
-			 rate, asked, anew.n, anew.m, number_size(size, anew.m / 8));
+			 "%" PRIu64 " it takes m = %" PRIu64 " %s (%s)",
+			 rate, asked, anew.n, anew.m, file->counter_bits > 0 ? "counters" : "bits",
+			 number_size(size, rebuild_bytes(file, &anew)));
 	else
 		snprintf(text, 240, "the rate is %s, above %s", rate, asked);
 	return text;

@@ -12,6 +12,7 @@ struct plan_file {
 	double distinct, rate, fill; /* of all layers together; distinct may be infinite */
 	double p;                    /* promised for all layers together */
 	uint64_t n, m, bytes, records;
+	unsigned int counter_bits; /* of a counting filter, else 0 */
 	bool past_capacity;
 	struct plan_case now; /* of a single layer: the case of the keys it holds */
 };

@@ -1,6 +1,7 @@
 #include "plan_options.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "filter.h"
@@ -81,7 +82,106 @@ struct option_group plan_option_group(struct plan_options *options)
 				      take_plan_option, options };
 }
 
+/* ---------------------------------------------------------------------- kind */
+
+enum { OPTION_KIND = 340, OPTION_COUNTER_BITS };
+
+#define PLAN_COUNTER_BITS 4
+
+static const struct option_spec kind_specs[] = {
+	{ OPTION_KIND, "kind", "KIND",
+	  "bloom; counting or cuckoo, which keys can be taken out of [bloom]" },
+	{ OPTION_COUNTER_BITS, "counter-bits", "N", "of each counter: 4, 8 or 16 [4]" },
+};
+
+static bool take_kind(struct plan_options *options, const char *value)
+{
+	options->has_kind = true;
+	if (strcmp(value, "bloom") == 0)
+		options->kind = SKETCH_KIND_BLOOM;
+	else if (strcmp(value, "counting") == 0)
+		options->kind = SKETCH_KIND_COUNTING_BLOOM;
+	else if (strcmp(value, "cuckoo") == 0)
+		options->kind = SKETCH_KIND_CUCKOO;
+	else {
+		message("--kind: '%s' is not a kind of filter: write bloom, counting or cuckoo",
+			value);
+		return false;
+	}
+	return true;
+}
+
+static bool take_kind_option(void *context, int letter, const char *value)
+{
+	struct plan_options *options = context;
+
+	if (letter == OPTION_KIND)
+		return take_kind(options, value);
+	for (unsigned int bits = 4; bits <= 16; bits *= 2) {
+		char word[8];
+
+		snprintf(word, sizeof word, "%u", bits);
+		if (strcmp(value, word) == 0) {
+			options->counter_bits = bits;
+			return true;
+		}
+	}
+	message("--counter-bits: '%s' is no size of a counter: write 4, 8 or 16", value);
+	return false;
+}
+
+struct option_group plan_kind_option_group(struct plan_options *options)
+{
+	return (struct option_group){ "Kind", kind_specs, sizeof kind_specs / sizeof *kind_specs,
+				      take_kind_option, options };
+}
+
+bool plan_kind_check(const struct plan_options *options)
+{
+	if (options->kind == SKETCH_KIND_CUCKOO &&
+	    (options->has_layout || options->request.k != 0)) {
+		option_complain("--kind cuckoo excludes --layout and --hashes: it keeps "
+				"fingerprints, not bits");
+		return false;
+	}
+	if (options->counter_bits == 0 || options->kind == SKETCH_KIND_COUNTING_BLOOM)
+		return true;
+	option_complain("--counter-bits needs --kind counting: other filters have no counters");
+	return false;
+}
+
+unsigned int plan_counter_bits(const struct plan_options *options)
+{
+	if (options->kind != SKETCH_KIND_COUNTING_BLOOM)
+		return 0;
+	return options->counter_bits > 0 ? options->counter_bits : PLAN_COUNTER_BITS;
+}
+
 /* -------------------------------------------------------------------- filter */
+
+/* What cannot grow must know its keys. */
+static bool has_keys(const struct plan_options *options)
+{
+	if (options->request.n == 0)
+		option_complain("--kind needs --keys: only a plain Bloom filter grows with its "
+				"keys");
+	return options->request.n != 0;
+}
+
+bool plan_complete_cuckoo(const struct plan_options *options, double rate,
+			  struct sketch_cuckoo_params *params)
+{
+	const struct sketch_request *asked = &options->request;
+	double p = asked->p == 0 && asked->m == 0 ? rate : asked->p;
+	struct sketch_error error;
+
+	if (!has_keys(options))
+		return false;
+	if (sketch_cuckoo_plan(asked->n, p, asked->m, params, &error) == SKETCH_OK)
+		return true;
+	message("%s", error.text);
+	return false;
+}
 
 bool plan_complete(const struct plan_options *options, double rate, struct sketch_params *params,
 		   bool *grows)
@@ -91,6 +191,10 @@ bool plan_complete(const struct plan_options *options, double rate, struct sketc
 	enum sketch_status status;
 
 	*grows = request.n == 0 && request.m == 0;
+	if (options->kind != SKETCH_KIND_BLOOM && !has_keys(options))
+		return false;
+	if (plan_counter_bits(options) > 0)
+		request.m /= plan_counter_bits(options);
 	if (*grows && request.k != 0) {
 		option_complain(
 			"--hashes needs --keys or --bits: a filter that grows chooses its own");
@@ -139,8 +243,26 @@ struct sketch_bloom *plan_make_filter(const struct plan_options *options, double
 	if (!plan_complete(options, rate, &params, &grows))
 		return NULL;
 	identity = identity_of(options, fold, grows ? SKETCH_LADDER : SKETCH_SINGLE);
-	status = sketch_bloom_new(&filter, &identity, &params, 1, system_memory(), &error);
+	if (plan_counter_bits(options) > 0)
+		status = sketch_counting_new(&filter, &identity, &params,
+					     plan_counter_bits(options), system_memory(), &error);
+	else
+		status = sketch_bloom_new(&filter, &identity, &params, 1, system_memory(), &error);
 	return made(filter, status, &params, &error);
+}
+
+struct sketch_cuckoo *plan_make_cuckoo(const struct plan_options *options, double rate, bool fold)
+{
+	struct sketch_identity identity = identity_of(options, fold, SKETCH_SINGLE);
+	struct sketch_cuckoo *cuckoo = NULL;
+	struct sketch_cuckoo_params params;
+	struct sketch_error error;
+
+	if (!plan_complete_cuckoo(options, rate, &params))
+		return NULL;
+	if (sketch_cuckoo_new(&cuckoo, &identity, &params, system_memory(), &error) != SKETCH_OK)
+		message("a filter for %" PRIu64 " keys %s", params.n, error.text);
+	return cuckoo;
 }
 
 struct sketch_bloom *plan_make_window(const struct plan_options *options, double rate, bool fold,
@@ -196,17 +318,55 @@ static bool contradicts_size(const struct sketch_request *asked, const char *fil
 	return false;
 }
 
+static bool contradicts_kind(const struct plan_options *options, const char *file, uint32_t kind,
+			     unsigned int counter_bits)
+{
+	if (options->has_kind && (uint32_t)options->kind != kind) {
+		message("%s: kind differs: the file is a %s, the command line says %s", file,
+			sketch_kind_name(kind), sketch_kind_name((uint32_t)options->kind));
+		return true;
+	}
+	if (options->counter_bits != 0 && options->counter_bits != counter_bits)
+		return differs(file, "bits of a counter", counter_bits, options->counter_bits);
+	return false;
+}
+
+/* What every kind has. */
+static bool contradicts_rest(const struct plan_options *options, bool fold, const char *file,
+			     const struct sketch_identity *identity, double promised)
+{
+	double asked = options->request.p;
+	char first[32], second[32];
+
+	if (options->has_seed && options->seed != identity->seed)
+		return differs(file, "seed", identity->seed, options->seed);
+	if (asked != 0 && memcmp(&asked, &promised, sizeof promised) != 0) {
+		message("%s: p differs: the file has %s, the command line says %s", file,
+			number_print(first, promised), number_print(second, asked));
+		return true;
+	}
+	if (fold && !(identity->transforms & SKETCH_FOLD_ASCII)) {
+		message("%s: ignore-case differs: the file's keys were not folded", file);
+		return true;
+	}
+	return false;
+}
+
 bool plan_contradicts(const struct plan_options *options, bool fold, const char *file,
 		      const struct sketch_bloom *filter)
 {
+	unsigned int counter_bits = sketch_bloom_counter_bits(filter);
 	const struct sketch_identity *identity = sketch_bloom_identity(filter);
 	const struct sketch_params *has = sketch_bloom_params(filter, 0);
 	const struct sketch_request *asked = &options->request;
 	struct sketch_request generation = *asked;
 	/* Layers share what was promised: each later one of a ladder has half. */
 	double promised = identity->arrangement == SKETCH_SINGLE ? has->p : 2 * has->p;
-	char first[32], second[32];
 
+	if (contradicts_kind(options, file,
+			     counter_bits > 0 ? SKETCH_KIND_COUNTING_BLOOM : SKETCH_KIND_BLOOM,
+			     counter_bits))
+		return true;
 	if (options->has_layout && asked->layout != has->layout) {
 		message("%s: layout differs: the file has %s, the command line says %s", file,
 			filter_layout_name(has->layout), filter_layout_name(asked->layout));
@@ -215,18 +375,32 @@ bool plan_contradicts(const struct plan_options *options, bool fold, const char 
 	/* The size of a window is that of its generations together. */
 	if (identity->arrangement == SKETCH_WINDOW)
 		generation.m /= sketch_bloom_layers(filter);
+	/* So is that of counters: their number is the m of the file. */
+	if (counter_bits > 0)
+		generation.m /= counter_bits;
 	if (contradicts_size(&generation, file, has, identity->arrangement == SKETCH_LADDER))
 		return true;
-	if (options->has_seed && options->seed != identity->seed)
-		return differs(file, "seed", identity->seed, options->seed);
-	if (asked->p != 0 && memcmp(&asked->p, &promised, sizeof promised) != 0) {
-		message("%s: p differs: the file has %s, the command line says %s", file,
-			number_print(first, promised), number_print(second, asked->p));
+	return contradicts_rest(options, fold, file, identity, promised);
+}
+
+bool plan_contradicts_cuckoo(const struct plan_options *options, bool fold, const char *file,
+			     const struct sketch_cuckoo *cuckoo)
+{
+	const struct sketch_cuckoo_params *has = sketch_cuckoo_params(cuckoo);
+	const struct sketch_request *asked = &options->request;
+	struct sketch_cuckoo_params same;
+
+	if (contradicts_kind(options, file, SKETCH_KIND_CUCKOO, 0))
+		return true;
+	if (options->has_layout || asked->k != 0) {
+		message("%s: a cuckoo filter has no layout and no hashes", file);
 		return true;
 	}
-	if (fold && !(identity->transforms & SKETCH_FOLD_ASCII)) {
-		message("%s: ignore-case differs: the file's keys were not folded", file);
-		return true;
-	}
-	return false;
+	if (asked->n != 0 && asked->n != has->n)
+		return differs(file, "n", has->n, asked->n);
+	/* What is asked for is a size at the most: it must lead to this table. */
+	if (asked->m != 0 && (sketch_cuckoo_plan(has->n, 0, asked->m, &same, NULL) != SKETCH_OK ||
+			      same.f != has->f || same.buckets != has->buckets))
+		return differs(file, "m", 8 * sketch_cuckoo_size(has), asked->m);
+	return contradicts_rest(options, fold, file, sketch_cuckoo_identity(cuckoo), has->p);
 }

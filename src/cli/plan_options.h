@@ -13,12 +13,24 @@ struct plan_options {
 	struct sketch_request request;
 	bool has_layout, has_seed;
 	uint32_t seed;
+	enum sketch_kind kind; /* SKETCH_KIND_BLOOM where none was given */
+	bool has_kind;
+	unsigned int counter_bits; /* or 0 */
 };
 
-#define PLAN_OPTIONS_NONE ((struct plan_options){ .request.layout = SKETCH_BLOCKED })
+#define PLAN_OPTIONS_NONE                                                                          \
+	((struct plan_options){ .request.layout = SKETCH_BLOCKED, .kind = SKETCH_KIND_BLOOM })
 
 /* The group of these options; `options` must be PLAN_OPTIONS_NONE to begin with. */
 struct option_group plan_option_group(struct plan_options *options);
+
+/* The group of --kind and --counter-bits, for tools that know more than plain filters;
+ * and whether they go together with the others: else one message says which do not. */
+struct option_group plan_kind_option_group(struct plan_options *options);
+bool plan_kind_check(const struct plan_options *options);
+
+/* The bits of a counter of the filter asked for; 0 where it has none. */
+unsigned int plan_counter_bits(const struct plan_options *options);
 
 /* What the options ask for, completed: with neither n nor m it is the first rung of a
  * ladder (*grows).  The rate is `rate` where none was asked for, and n and m do not
@@ -26,9 +38,16 @@ struct option_group plan_option_group(struct plan_options *options);
 bool plan_complete(const struct plan_options *options, double rate, struct sketch_params *params,
 		   bool *grows);
 
-/* Makes the filter that the options ask for; NULL with a message.  `fold`: its keys
- * are folded. */
+/* Makes the Bloom filter, plain or counting, that the options ask for; NULL with a
+ * message.  `fold`: its keys are folded. */
 struct sketch_bloom *plan_make_filter(const struct plan_options *options, double rate, bool fold);
+
+/* The same of a cuckoo filter. */
+struct sketch_cuckoo *plan_make_cuckoo(const struct plan_options *options, double rate, bool fold);
+
+/* Its parameters; false after a message. */
+bool plan_complete_cuckoo(const struct plan_options *options, double rate,
+			  struct sketch_cuckoo_params *params);
 
 /* The same for a window of two generations: each has half the rate and half of the
  * size asked for; `records` is the number of keys where -n was not given, or 0. */
@@ -39,5 +58,7 @@ struct sketch_bloom *plan_make_window(const struct plan_options *options, double
  * `file`; then a message named the field. */
 bool plan_contradicts(const struct plan_options *options, bool fold, const char *file,
 		      const struct sketch_bloom *filter);
+bool plan_contradicts_cuckoo(const struct plan_options *options, bool fold, const char *file,
+			     const struct sketch_cuckoo *cuckoo);
 
 #endif

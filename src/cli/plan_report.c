@@ -7,6 +7,7 @@
 
 #include "filter.h"
 #include "message.h"
+#include "plan_cuckoo.h"
 #include "portable.h"
 #include "sizing.h"
 
@@ -45,6 +46,8 @@ static void add_shape(struct sheet *sheet, const struct plan_case *answer)
 	const struct sketch_params *used = &answer->used;
 	const struct textbook *book = &answer->book;
 
+	double bits = plan_case_bits(answer, (double)used->m);
+
 	sheet_pair(sheet, "layout", if_made(answer, cell_word(filter_layout_name(used->layout))),
 		   cell_word("classic"));
 	sheet_pair(sheet, "n", if_both(answer, cell_count(used->n)),
@@ -59,17 +62,27 @@ static void add_shape(struct sheet *sheet, const struct plan_case *answer)
 		   cell_whole(book->k_whole));
 	sheet_pair(sheet, "g", if_made(answer, used->g != 0 ? cell_count(used->g) : cell_none()),
 		   cell_none());
-	sheet_pair(sheet, "bytes", if_both(answer, cell_bytes(used->m / 8)),
-		   if_sized(answer, whole_bytes(book->m_whole)));
-	sheet_pair(sheet, "bits_per_key",
-		   if_made(answer, cell_number((double)used->m / (double)used->n)),
-		   cell_number(book->m / book->n));
+	sheet_pair(sheet, "bytes", if_both(answer, whole_bytes(bits)),
+		   if_sized(answer, whole_bytes(plan_case_bits(answer, book->m_whole))));
+	sheet_pair(sheet, "bits_per_key", if_made(answer, cell_number(bits / (double)used->n)),
+		   cell_number(plan_case_bits(answer, book->m) / book->n));
 	sheet_pair(sheet, "load", if_made(answer, cell_number((double)used->n / (double)used->m)),
 		   cell_number(book->n / book->m));
 	sheet_pair(sheet, "fill",
 		   if_made(answer,
 			   cell_number(answer->made ? sketch_fill_expected(used, used->n) : 0)),
 		   cell_number(book->fill));
+}
+
+/* What is different where m counters stand for the bits. */
+static void add_counters(struct sheet *sheet, const struct plan_case *answer)
+{
+	const struct sketch_params *used = &answer->used;
+	double full = sketch_counting_overflow(used, answer->counter_bits, used->n);
+
+	sheet_pair(sheet, "counter_bits", cell_count(answer->counter_bits),
+		   cell_count(answer->counter_bits));
+	sheet_pair(sheet, "counters_full", if_both(answer, cell_number(full)), cell_none());
 }
 
 struct rates {
@@ -128,6 +141,8 @@ void plan_report_case(struct sheet *sheet, const struct plan_case *answer)
 	add_rate(sheet, "rate_classic", used.classic, textbook.classic);
 	add_rate(sheet, "rate_exact", used.exact, textbook.exact);
 	add_rate(sheet, "rate_bound", used.bound, textbook.bound);
+	if (answer->counter_bits > 0)
+		add_counters(sheet, answer);
 	if (!answer->made)
 		sheet_pair(sheet, "refused", cell_word(answer->refusal), cell_none());
 }
@@ -305,15 +320,6 @@ static void compare_with(struct sheet *sheet, const char *name, double bits, dou
 					  cell_number(bits / filter_bits), cell_word(note) });
 }
 
-/* Bits of a fingerprint in a cuckoo filter whose buckets hold four. */
-static double cuckoo_fingerprint(double p)
-{
-	double bits = portable_log(8 / p) / LOG_2;
-	double whole = (double)(uint64_t)bits;
-
-	return whole < bits * (1 - 1e-12) ? whole + 1 : whole;
-}
-
 void plan_report_compare(struct sheet *sheet, const struct plan_case *answer, uint64_t key_bytes)
 {
 	static const char *const columns[] = { "structure", "bytes", "bits_per_key", "times",
@@ -326,7 +332,7 @@ void plan_report_compare(struct sheet *sheet, const struct plan_case *answer, ui
 	compare_with(sheet, "bloom", bits, n, bits, "this filter");
 	compare_with(sheet, "least_possible", n * -portable_log(p) / LOG_2, n, bits,
 		     "log2(1/p) bits a key: no structure with this rate is smaller");
-	compare_with(sheet, "cuckoo", n * cuckoo_fingerprint(p) / 0.95, n, bits,
+	compare_with(sheet, "cuckoo", plan_cuckoo_bits(used->n, p), n, bits,
 		     "log2(8/p) bits a slot, rounded up, 95 % full; keys can be deleted");
 	compare_with(sheet, "counting_bloom", 4 * bits, n, bits,
 		     "4 bits in place of each; keys can be deleted");

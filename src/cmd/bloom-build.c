@@ -16,13 +16,14 @@
 #include "state.h"
 #include "system.h"
 
-enum { OPTION_APPEND = 300 };
+enum { OPTION_APPEND = 300, OPTION_REMOVE_FROM, OPTION_STRICT };
 
 #define BUILD_RATE 0.01 /* where none is asked for */
 
 struct build {
 	struct plan_options plan;
-	struct state_options state; /* --append */
+	struct state_options state; /* --append, --remove-from */
+	bool appends, removes, strict;
 	struct record_options records;
 	struct parallel_options parallel;
 	const char *output;
@@ -36,17 +37,32 @@ static const struct option_spec build_specs[] = {
 	{ 'o', "output", "FILE", "write the filter to FILE, replacing it as a whole" },
 	{ OPTION_APPEND, "append", "FILE",
 	  "add to the filter in FILE; make it where it is absent" },
+	{ OPTION_REMOVE_FROM, "remove-from", "FILE",
+	  "take the keys out of the filter in FILE, made with --kind" },
+	{ OPTION_STRICT, "strict", NULL, "with --remove-from: all of the keys, or none" },
 };
 
 static bool take_option(void *context, int letter, const char *value)
 {
 	struct build *build = context;
 
-	if (letter == OPTION_APPEND)
+	switch (letter) {
+	case OPTION_APPEND:
 		build->state.path = value;
-	else
+		build->appends = true;
+		break;
+	case OPTION_REMOVE_FROM:
+		build->state.path = value;
+		build->removes = true;
+		break;
+	case OPTION_STRICT:
+		build->strict = true;
+		break;
+	case 'o':
 		/* "-" is standard output, as without the option. */
 		build->output = strcmp(value, "-") == 0 ? NULL : value;
+		break;
+	}
 	return true;
 }
 
@@ -55,6 +71,8 @@ static const char *const examples[] = {
 	"generate | bloom-build -n 1M > f.bloom",
 	"bloom-build --append seen.bloom < today.log",
 	"bloom-build -f 1 -n 100k -o clients.bloom access.log",
+	"bloom-build --kind counting -n 1M -o live.bloom sessions.txt",
+	"bloom-build --remove-from live.bloom ended.txt",
 	NULL,
 };
 
@@ -65,11 +83,26 @@ static const char *const notes[] = {
 	NULL,
 };
 
+/* What is wrong with the options together, or NULL. */
+static const char *fault_of_options(const struct build *build)
+{
+	if (build->appends + build->removes + (build->output != NULL) > 1)
+		return build->removes ? "--remove-from excludes --append and --output" :
+					"--append and --output exclude each other";
+	if (build->strict && !build->removes)
+		return "--strict needs --remove-from";
+	/* What was saved in between could not be taken back. */
+	if (build->strict && build->state.save_every > 0)
+		return "--strict and --save-every exclude each other";
+	return NULL;
+}
+
 static enum option_outcome parse_args(struct build *build, int argc, char **argv, int *first)
 {
 	const struct option_group groups[] = {
 		{ NULL, build_specs, sizeof build_specs / sizeof *build_specs, take_option, build },
 		plan_option_group(&build->plan),
+		plan_kind_option_group(&build->plan),
 		state_option_group(&build->state),
 		record_option_group(&build->records),
 		parallel_option_group(&build->parallel,
@@ -80,28 +113,32 @@ static enum option_outcome parse_args(struct build *build, int argc, char **argv
 		.name = "bloom-build",
 		.synopsis = "[-n N] [-p P] [-o FILE] [OPTION]... [INPUT]...\n"
 			    "-m SIZE [-o FILE] [OPTION]... [INPUT]...\n"
-			    "--append FILE [OPTION]... [INPUT]...",
+			    "--append FILE [OPTION]... [INPUT]...\n"
+			    "--remove-from FILE [--strict] [OPTION]... [INPUT]...",
 		.purpose = "Make a Bloom filter of the records of standard input or files.",
 		.examples = examples,
 		.notes = notes,
 		.groups = groups,
 	};
 	enum option_outcome outcome = option_parse(&tool, argc, argv, first);
+	const char *fault;
 
 	if (outcome != OPTION_RUN)
 		return outcome;
 	build->inputs = argv + *first;
 	build->input_count = (size_t)(argc - *first);
-	if (build->state.path != NULL && build->output != NULL) {
-		option_complain("--append and --output exclude each other");
+	fault = fault_of_options(build);
+	if (fault != NULL) {
+		option_complain("%s", fault);
 		return OPTION_BAD;
 	}
 	if (build->parallel.threads > 1 && build->state.save_every > 0) {
 		option_complain("--threads excludes --save-every");
 		return OPTION_BAD;
 	}
-	if (!record_options_check(&build->records, argc - *first) ||
-	    !state_options_check(&build->state, "--append"))
+	if (!plan_kind_check(&build->plan) ||
+	    !record_options_check(&build->records, argc - *first) ||
+	    !state_options_check(&build->state, build->removes ? "--remove-from" : "--append"))
 		return OPTION_BAD;
 	return OPTION_RUN;
 }
@@ -111,11 +148,13 @@ static enum option_outcome parse_args(struct build *build, int argc, char **argv
 /* What is under way. */
 struct run {
 	const struct build *build;
-	struct filter_state kept; /* its state is NULL but for --append */
+	struct filter_state kept; /* its state is NULL but for --append, --remove-from */
 	struct sketch_save *save; /* --output */
 	int fd;                   /* where the filter goes, but for a state */
 	struct records *records;
 	struct touch touch;
+	uint64_t changed; /* keys put in or taken out, where copies count */
+	uint64_t refused; /* keys not taken out, since they were not there */
 };
 
 /* What one thread fills. */
@@ -124,18 +163,48 @@ struct adder {
 	struct touch *touch; /* follows a filter that grows */
 };
 
-static enum parallel_step add_batch(void *context, struct records_batch *batch)
+static size_t keyed_hashes(struct records_batch *batch)
 {
-	const struct adder *adder = context;
-	struct sketch_bloom *filter = adder->filter;
-	uint64_t found[RECORDS_BATCH / 64];
-	struct sketch_error error;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < batch->count; i++) {
 		batch->hashes[kept] = batch->hashes[i];
 		kept += batch->keyed[i / 64] >> i % 64 & 1;
 	}
+	return kept;
+}
+
+/* Of a filter where copies count: adds the keys of a batch, or takes them out. */
+static enum parallel_step take_batch(void *context, struct records_batch *batch)
+{
+	struct run *run = context;
+	size_t kept = keyed_hashes(batch), removed;
+	struct sketch_error error;
+
+	if (run->build->removes) {
+		removed = filter_remove(&run->kept.filter, batch->hashes, kept);
+		run->changed += removed;
+		run->refused += kept - removed;
+		return PARALLEL_ON;
+	}
+	run->changed += kept;
+	if (filter_add(&run->kept.filter, batch->hashes, kept, &error) == SKETCH_OK)
+		return PARALLEL_ON;
+	message("the filter %s%s", error.text,
+		error.status != SKETCH_FULL || run->kept.state == NULL ? "" :
+		run->kept.saved > 0 ? "; the file is as it was saved last" :
+				      "; the file is unchanged");
+	return PARALLEL_FAILED;
+}
+
+static enum parallel_step add_batch(void *context, struct records_batch *batch)
+{
+	const struct adder *adder = context;
+	struct sketch_bloom *filter = adder->filter;
+	uint64_t found[RECORDS_BATCH / 64];
+	struct sketch_error error;
+	size_t kept = keyed_hashes(batch);
+
 	if (sketch_bloom_identity(filter)->arrangement == SKETCH_SINGLE) {
 		sketch_bloom_add(filter, batch->hashes, kept);
 		return PARALLEL_ON;
@@ -148,11 +217,18 @@ static enum parallel_step add_batch(void *context, struct records_batch *batch)
 	return PARALLEL_FAILED;
 }
 
+/* Of a plain filter the records read; of one that counts copies the keys. */
+static uint64_t records_of(const struct run *run)
+{
+	return filter_can_remove(&run->kept.filter) ? run->changed :
+						      records_tally(run->records)->records;
+}
+
 static bool save_state(void *context)
 {
 	struct run *run = context;
 
-	return filter_save(&run->kept, records_tally(run->records)->records);
+	return filter_save(&run->kept, records_of(run));
 }
 
 static bool report_unless_pipe(const char *name, const struct sketch_error *error)
@@ -170,8 +246,8 @@ static bool save_output(struct run *run)
 
 	if (run->kept.state != NULL)
 		return save_state(run);
-	sketch_bloom_set_records(run->kept.filter, records_tally(run->records)->records);
-	if (sketch_bloom_write(run->kept.filter, run->fd, &error) != SKETCH_OK)
+	filter_set_records(&run->kept.filter, records_of(run));
+	if (filter_write(&run->kept.filter, run->fd, &error) != SKETCH_OK)
 		return report_unless_pipe(name, &error);
 	if (run->save != NULL) {
 		status = sketch_save_commit(run->save, &error);
@@ -181,7 +257,35 @@ static bool save_output(struct run *run)
 	return true;
 }
 
-/* Reads the filter to be added to, or NULL where it is to be made. */
+/* "3 of 100 keys were not in the filter", which is an error where none may be. */
+static bool check_refused(const struct run *run)
+{
+	if (run->refused == 0)
+		return true;
+	message("%s: %s%" PRIu64 " of %" PRIu64 " keys could not be taken out: they were not there"
+		"%s",
+		run->build->state.path, run->build->strict ? "" : "warning: ", run->refused,
+		run->refused + run->changed, run->build->strict ? "; the file is unchanged" : "");
+	return !run->build->strict;
+}
+
+/* Whether keys can be taken out of the filter, if there is one. */
+static bool check_removal(const struct run *run)
+{
+	const struct filter *filter = &run->kept.filter;
+	const char *path = run->build->state.path;
+
+	if (filter_is_none(filter))
+		message("%s: there is no filter to take keys out of", path);
+	else if (!filter_can_remove(filter))
+		message("%s: is a plain Bloom filter, whose bits have many owners: keys can be "
+			"taken "
+			"out of one made with --kind counting or cuckoo",
+			path);
+	return !filter_is_none(filter) && filter_can_remove(filter);
+}
+
+/* Reads the filter to be added to, or none where it is to be made. */
 static bool prepare_state(struct run *run)
 {
 	const struct build *build = run->build;
@@ -189,22 +293,44 @@ static bool prepare_state(struct run *run)
 	system_catch_signals();
 	if (!filter_claim(&run->kept, &build->state))
 		return false;
-	if (run->kept.filter == NULL)
+	if (build->removes && !check_removal(run))
+		return false;
+	if (filter_is_none(&run->kept.filter))
 		return true;
-	if (sketch_bloom_identity(run->kept.filter)->arrangement == SKETCH_WINDOW) {
+	if (filter_identity(&run->kept.filter)->arrangement == SKETCH_WINDOW) {
 		message("%s: has a window: bloom-uniq --state adds to it", build->state.path);
 		return false;
 	}
+	if (run->kept.filter.cuckoo != NULL)
+		return !plan_contradicts_cuckoo(&build->plan, build->records.fold,
+						build->state.path, run->kept.filter.cuckoo);
 	return !plan_contradicts(&build->plan, build->records.fold, build->state.path,
-				 run->kept.filter);
+				 run->kept.filter.bloom);
 }
 
-static bool may_share(const struct build *build, const struct sketch_bloom *filter)
+static bool make_filter(struct run *run)
+{
+	const struct build *build = run->build;
+
+	if (build->plan.kind == SKETCH_KIND_CUCKOO)
+		run->kept.filter.cuckoo =
+			plan_make_cuckoo(&build->plan, BUILD_RATE, build->records.fold);
+	else
+		run->kept.filter.bloom =
+			plan_make_filter(&build->plan, BUILD_RATE, build->records.fold);
+	return !filter_is_none(&run->kept.filter);
+}
+
+static bool may_share(const struct build *build, const struct filter *filter)
 {
 	if (build->parallel.threads == 1 ||
-	    sketch_bloom_identity(filter)->arrangement == SKETCH_SINGLE)
+	    (!filter_can_remove(filter) && filter_identity(filter)->arrangement == SKETCH_SINGLE))
 		return true;
-	if (build->state.path != NULL)
+	if (filter_can_remove(filter))
+		option_complain("--threads is for plain Bloom filters: a %s takes its keys one "
+				"after another",
+				filter_kind_name(filter));
+	else if (build->state.path != NULL)
 		message("%s: --threads: the filter grows with its keys, one after another",
 			build->state.path);
 	else
@@ -226,9 +352,9 @@ static bool prepare(struct run *run)
 				"use -o FILE, or a pipe");
 		return false;
 	}
-	if (run->kept.filter == NULL)
-		run->kept.filter = plan_make_filter(&build->plan, BUILD_RATE, build->records.fold);
-	if (run->kept.filter == NULL || !may_share(build, run->kept.filter))
+	if (filter_is_none(&run->kept.filter) && !make_filter(run))
+		return false;
+	if (!may_share(build, &run->kept.filter))
 		return false;
 	return build->output == NULL || open_target(&run->save, build->output, &run->fd);
 }
@@ -245,7 +371,7 @@ static bool stat_target(const struct run *run, struct stat *st)
 static bool open_records(struct run *run)
 {
 	const struct build *build = run->build;
-	const struct sketch_identity *identity = sketch_bloom_identity(run->kept.filter);
+	const struct sketch_identity *identity = filter_identity(&run->kept.filter);
 	struct records_setup setup = {
 		.options = &build->records,
 		.names = build->inputs,
@@ -273,7 +399,7 @@ static bool open_records(struct run *run)
 static bool make_workers(struct run *run, struct adder *adders, struct parallel_worker *workers,
 			 size_t count)
 {
-	const struct sketch_bloom *filter = run->kept.filter;
+	struct sketch_bloom *filter = run->kept.filter.bloom;
 	uint64_t budget = system_memory(), all = sketch_bloom_payload(filter);
 	struct sketch_error error;
 
@@ -284,7 +410,7 @@ static bool make_workers(struct run *run, struct adder *adders, struct parallel_
 		return false;
 	}
 	for (size_t i = 0; i < count; i++) {
-		adders[i] = (struct adder){ run->kept.filter, &run->touch };
+		adders[i] = (struct adder){ filter, &run->touch };
 		if (i > 0 && sketch_bloom_new(&adders[i].filter, sketch_bloom_identity(filter),
 					      sketch_bloom_params(filter, 0), 1, budget,
 					      &error) != SKETCH_OK) {
@@ -312,14 +438,21 @@ static bool join_filters(const struct adder *adders, size_t count)
 
 static bool stream(struct run *run)
 {
+	struct parallel_worker alone = { .batch = take_batch, .context = run };
+	struct sketch_bloom *filter = run->kept.filter.bloom;
 	size_t count = (size_t)run->build->parallel.threads;
 	struct parallel_worker *workers = calloc(count, sizeof *workers);
 	struct adder *adders = calloc(count, sizeof *adders);
 	bool good = workers != NULL && adders != NULL;
 
+	if (filter_can_remove(&run->kept.filter)) {
+		free(workers);
+		free(adders);
+		return parallel_stream(run->records, &alone, 1);
+	}
 	if (!good)
 		message("out of memory");
-	touch_filter(&run->touch, run->kept.filter, true);
+	touch_filter(&run->touch, filter, true);
 	good = good && make_workers(run, adders, workers, count) &&
 	       parallel_stream(run->records, workers, count) && join_filters(adders, count);
 	for (size_t i = 1; adders != NULL && i < count; i++)
@@ -335,24 +468,27 @@ static void report(struct run *run)
 
 	records_warn_no_key(run->records);
 	filter_warn_past_capacity(build->state.path != NULL ? build->state.path : build->output,
-				  run->kept.filter);
+				  &run->kept.filter);
 	if (build->records.stats) {
 		records_print_tally(run->records);
-		filter_print_state(run->kept.filter);
+		if (build->removes)
+			message("%" PRIu64 " keys taken out", run->changed);
+		filter_print_state(&run->kept.filter);
 	}
 }
 
 static bool run_build(const struct build *build)
 {
-	struct run run = { .build = build };
-	bool good = prepare(&run) && open_records(&run) && stream(&run) && save_output(&run);
+	struct run run = { .build = build, .kept.removes = build->removes };
+	bool good = prepare(&run) && open_records(&run) && stream(&run) && check_refused(&run) &&
+		    save_output(&run);
 
 	if (good)
 		report(&run);
 	records_close(run.records);
 	sketch_save_abort(run.save);
 	state_close(run.kept.state);
-	sketch_bloom_free(run.kept.filter);
+	filter_free(&run.kept.filter);
 	return good;
 }
 

@@ -159,7 +159,7 @@ static enum option_outcome parse_args(struct query *query, int argc, char **argv
 
 /* One of the two; a filter of DCSO's hashes keys by itself. */
 struct asked {
-	struct sketch_bloom *bloom;
+	struct filter filter;
 	struct sketch_dcso *dcso;
 };
 
@@ -181,13 +181,13 @@ struct run {
 
 static bool folds(const struct asked *asked)
 {
-	return asked->bloom != NULL &&
-	       sketch_bloom_identity(asked->bloom)->transforms & SKETCH_FOLD_ASCII;
+	return asked->dcso == NULL &&
+	       filter_identity(&asked->filter)->transforms & SKETCH_FOLD_ASCII;
 }
 
 static uint32_t seed_of(const struct asked *asked)
 {
-	return asked->bloom == NULL ? 0 : sketch_bloom_identity(asked->bloom)->seed;
+	return asked->dcso != NULL ? 0 : filter_identity(&asked->filter)->seed;
 }
 
 static bool open_filter(struct run *run, const char *name, enum sketch_access access,
@@ -197,10 +197,8 @@ static bool open_filter(struct run *run, const char *name, enum sketch_access ac
 
 	if (file == NULL)
 		return false;
-	if (sketch_file_kind(file) != SKETCH_KIND_DCSO) {
-		asked->bloom = filter_of_file(name, file);
-		return asked->bloom != NULL;
-	}
+	if (sketch_file_kind(file) != SKETCH_KIND_DCSO)
+		return filter_of_file(&asked->filter, name, file);
 	run->has_dcso = true;
 	asked->dcso = filter_dcso_of_file(name, file);
 	return asked->dcso != NULL;
@@ -232,8 +230,10 @@ static bool open_filters(struct run *run)
 		run->fold = run->fold && folds(&run->filters[i]);
 	}
 	run->seed = seed_of(&run->filters[0]);
-	if (run->filters[0].bloom != NULL)
-		touch_filter(&run->touch, run->filters[0].bloom, false);
+	/* The lines of others are elsewhere. */
+	if (run->filters[0].dcso == NULL &&
+	    filter_kind(&run->filters[0].filter) == SKETCH_KIND_BLOOM)
+		touch_filter(&run->touch, run->filters[0].filter.bloom, false);
 	system_guard_mapping(names->count == 1 ? names->items[0] : "a filter");
 	return true;
 }
@@ -305,7 +305,7 @@ static bool ask(struct run *run, const struct records_batch *batch, uint64_t fou
 	struct sketch_error error;
 
 	for (size_t i = 0; i < run->query->filters.count; i++) {
-		const struct asked *filter = &run->filters[i];
+		struct asked *filter = &run->filters[i];
 		const struct sketch_hash *hashes;
 
 		if (filter->dcso != NULL) {
@@ -315,8 +315,7 @@ static bool ask(struct run *run, const struct records_batch *batch, uint64_t fou
 		hashes = hashes_for(run, filter, batch, own);
 		if (hashes == NULL)
 			return false;
-		if (sketch_bloom_test(filter->bloom, hashes, batch->count, in, &error) !=
-		    SKETCH_OK) {
+		if (filter_test(&filter->filter, hashes, batch->count, in, &error) != SKETCH_OK) {
 			message_file(message_input_name(run->query->filters.items[i]), &error);
 			return false;
 		}
@@ -511,7 +510,7 @@ static int run_query(const struct query *query)
 	if (run.out != NULL)
 		good = output_close(run.out) && good;
 	for (size_t i = 0; run.filters != NULL && i < query->filters.count; i++) {
-		sketch_bloom_free(run.filters[i].bloom);
+		filter_free(&run.filters[i].filter);
 		sketch_dcso_free(run.filters[i].dcso);
 	}
 	free(run.filters);

@@ -171,7 +171,7 @@ struct run {
 
 static bool in_window(const struct run *run)
 {
-	return sketch_bloom_identity(run->kept.filter)->arrangement == SKETCH_WINDOW;
+	return sketch_bloom_identity(run->kept.filter.bloom)->arrangement == SKETCH_WINDOW;
 }
 
 static uint8_t terminator(const struct run *run)
@@ -188,7 +188,7 @@ static void start_clock(struct run *run)
 	struct sketch_window window;
 	uint64_t now = system_wall_clock(), clock = system_clock(), elapsed;
 
-	if (!sketch_window_get(run->kept.filter, &window) ||
+	if (!sketch_window_get(run->kept.filter.bloom, &window) ||
 	    window.unit != SKETCH_WINDOW_NANOSECONDS)
 		return;
 	elapsed = now - (uint64_t)window.landmark;
@@ -208,23 +208,24 @@ static void start_clock(struct run *run)
  * keys than it was made for. */
 static void close_generation(struct run *run)
 {
-	size_t last = sketch_bloom_layers(run->kept.filter) - 1;
-	uint64_t n = sketch_bloom_params(run->kept.filter, last)->n;
+	size_t last = sketch_bloom_layers(run->kept.filter.bloom) - 1;
+	uint64_t n = sketch_bloom_params(run->kept.filter.bloom, last)->n;
 	struct sketch_bloom_state state;
 	struct sketch_window window;
 	double keys;
 
-	if (!sketch_window_get(run->kept.filter, &window))
+	if (!sketch_window_get(run->kept.filter.bloom, &window))
 		return;
 	if (run->uniq->records.stats) {
-		keys = loss_keys(run->kept.filter, last);
-		run->expected_loss += (double)(run->passed - run->passed_before) *
-				      loss_per_pass(run->kept.filter, last, run->keys_before, keys);
+		keys = loss_keys(run->kept.filter.bloom, last);
+		run->expected_loss +=
+			(double)(run->passed - run->passed_before) *
+			loss_per_pass(run->kept.filter.bloom, last, run->keys_before, keys);
 	}
 	run->keys_before = 0;
 	run->passed_before = run->passed;
 	if (window.records > n &&
-	    sketch_bloom_state(run->kept.filter, last, &state, NULL) == SKETCH_OK &&
+	    sketch_bloom_state(run->kept.filter.bloom, last, &state, NULL) == SKETCH_OK &&
 	    state.past_capacity) {
 		run->past_capacity = true;
 		if (state.rate > run->worst_rate)
@@ -236,10 +237,10 @@ static void advance(struct run *run, uint64_t stamp)
 {
 	struct sketch_window window;
 
-	if (!sketch_window_get(run->kept.filter, &window) || stamp <= window.stamp)
+	if (!sketch_window_get(run->kept.filter.bloom, &window) || stamp <= window.stamp)
 		return;
 	close_generation(run);
-	sketch_window_advance(run->kept.filter, stamp);
+	sketch_window_advance(run->kept.filter.bloom, stamp);
 }
 
 /* Keys of one batch: cut where a generation of records ends. */
@@ -249,10 +250,10 @@ static void insert_in_window(struct run *run, const struct sketch_hash *hashes, 
 	bool refresh = !run->uniq->since_first;
 	struct sketch_window window;
 
-	(void)sketch_window_get(run->kept.filter, &window);
+	(void)sketch_window_get(run->kept.filter.bloom, &window);
 	if (window.unit == SKETCH_WINDOW_NANOSECONDS) {
 		advance(run, (system_clock() - run->epoch) / window.span);
-		sketch_window_insert(run->kept.filter, hashes, count, refresh, found);
+		sketch_window_insert(run->kept.filter.bloom, hashes, count, refresh, found);
 		return;
 	}
 	for (size_t done = 0; done < count;) {
@@ -262,13 +263,14 @@ static void insert_in_window(struct run *run, const struct sketch_hash *hashes, 
 		if (size == 0) {
 			advance(run, window.stamp + 1);
 		} else {
-			sketch_window_insert(run->kept.filter, hashes + done, size, refresh, piece);
+			sketch_window_insert(run->kept.filter.bloom, hashes + done, size, refresh,
+					     piece);
 			for (size_t i = 0; i < size; i++)
 				found[(done + i) / 64] |= (piece[i / 64] >> i % 64 & 1)
 							  << (done + i) % 64;
 			done += size;
 		}
-		(void)sketch_window_get(run->kept.filter, &window);
+		(void)sketch_window_get(run->kept.filter.bloom, &window);
 	}
 }
 
@@ -280,13 +282,13 @@ static bool insert(struct run *run, const struct sketch_hash *hashes, size_t cou
 {
 	struct sketch_error error;
 
-	touch_filter(&run->touch, run->kept.filter, true);
+	touch_filter(&run->touch, run->kept.filter.bloom, true);
 
 	if (in_window(run)) {
 		insert_in_window(run, hashes, count, found);
 		return true;
 	}
-	if (sketch_bloom_insert(run->kept.filter, hashes, count, found, &error) == SKETCH_OK)
+	if (sketch_bloom_insert(run->kept.filter.bloom, hashes, count, found, &error) == SKETCH_OK)
 		return true;
 	message("the filter %s", error.text);
 	return false;
@@ -434,6 +436,18 @@ static bool contradicts_window(const struct uniq *uniq, const struct sketch_bloo
 	return true;
 }
 
+/* Nothing is ever taken out here, so what can be is only larger. */
+static bool check_kind(const struct run *run)
+{
+	const struct filter *filter = &run->kept.filter;
+
+	if (filter_is_none(filter) || !filter_can_remove(filter))
+		return true;
+	message("%s: is a %s: bloom-uniq takes no key out, and a plain Bloom filter is smaller",
+		run->uniq->state.path, filter_kind_name(filter));
+	return false;
+}
+
 static struct sketch_bloom *make_filter(const struct uniq *uniq)
 {
 	struct sketch_window window = uniq->window;
@@ -458,33 +472,33 @@ static bool prepare(struct run *run)
 
 	if (uniq->state.path != NULL) {
 		system_catch_signals();
-		if (!filter_claim(&run->kept, &uniq->state))
+		if (!filter_claim(&run->kept, &uniq->state) || !check_kind(run))
 			return false;
-		if (run->kept.filter != NULL &&
+		if (run->kept.filter.bloom != NULL &&
 		    (plan_contradicts(&uniq->plan, uniq->records.fold, uniq->state.path,
-				      run->kept.filter) ||
-		     contradicts_window(uniq, run->kept.filter)))
+				      run->kept.filter.bloom) ||
+		     contradicts_window(uniq, run->kept.filter.bloom)))
 			return false;
 	}
-	if (run->kept.filter == NULL)
-		run->kept.filter = make_filter(uniq);
-	if (run->kept.filter == NULL)
+	if (run->kept.filter.bloom == NULL)
+		run->kept.filter.bloom = make_filter(uniq);
+	if (run->kept.filter.bloom == NULL)
 		return false;
 	if (uniq->since_first && !in_window(run)) {
 		option_complain("--since-first needs --window");
 		return false;
 	}
 	start_clock(run);
-	run->layers_before = sketch_bloom_layers(run->kept.filter);
+	run->layers_before = sketch_bloom_layers(run->kept.filter.bloom);
 	if (run->kept.state != NULL)
-		run->keys_before = loss_keys(run->kept.filter, run->layers_before - 1);
+		run->keys_before = loss_keys(run->kept.filter.bloom, run->layers_before - 1);
 	return true;
 }
 
 static bool open_streams(struct run *run)
 {
 	const struct uniq *uniq = run->uniq;
-	const struct sketch_identity *identity = sketch_bloom_identity(run->kept.filter);
+	const struct sketch_identity *identity = sketch_bloom_identity(run->kept.filter.bloom);
 	struct records_setup setup = {
 		.options = &uniq->records,
 		.names = uniq->inputs,
@@ -529,12 +543,12 @@ static bool stream(struct run *run)
 static void print_stats(struct run *run)
 {
 	if (!in_window(run))
-		run->expected_loss = loss_since(run->kept.filter, run->layers_before,
+		run->expected_loss = loss_since(run->kept.filter.bloom, run->layers_before,
 						run->keys_before, (double)run->passed);
 	records_print_tally(run->records);
 	message("%" PRIu64 " passed, %" PRIu64 " held back, of these %.3g expected to be wrongly",
 		run->passed, run->held, run->expected_loss);
-	filter_print_state(run->kept.filter);
+	filter_print_state(&run->kept.filter);
 }
 
 static void report(struct run *run)
@@ -546,14 +560,15 @@ static void report(struct run *run)
 	records_warn_no_key(run->records);
 	/* What is not kept was not told yet how much it read. */
 	if (run->kept.state == NULL)
-		sketch_bloom_set_records(run->kept.filter, records_tally(run->records)->records);
+		sketch_bloom_set_records(run->kept.filter.bloom,
+					 records_tally(run->records)->records);
 	if (run->past_capacity)
 		message("warning: a window held more than the %" PRIu64
 			" keys it was made for; false positives were up to %s",
-			sketch_bloom_params(run->kept.filter, 0)->n,
+			sketch_bloom_params(run->kept.filter.bloom, 0)->n,
 			filter_print_rate(rate, run->worst_rate));
 	else
-		filter_warn_past_capacity(run->uniq->state.path, run->kept.filter);
+		filter_warn_past_capacity(run->uniq->state.path, &run->kept.filter);
 	if (run->uniq->records.stats)
 		print_stats(run);
 }
@@ -572,7 +587,7 @@ static int run_uniq(const struct uniq *uniq)
 	if (run.out != NULL)
 		good = output_close(run.out) && good;
 	state_close(run.kept.state);
-	sketch_bloom_free(run.kept.filter);
+	filter_free(&run.kept.filter);
 	return good && !trouble ? 0 : 2;
 }
 

@@ -13,6 +13,7 @@
 #include "option.h"
 #include "plan_case.h"
 #include "plan_counts.h"
+#include "plan_cuckoo.h"
 #include "plan_curve.h"
 #include "plan_explain.h"
 #include "plan_file.h"
@@ -42,6 +43,9 @@ enum {
 	OPTION_TSV,
 	OPTION_ASCII
 };
+
+/* Of a cuckoo filter where neither -p nor -m says, as bloom-build's. */
+#define CUCKOO_RATE 0.01
 
 struct calc {
 	struct plan_options plan;
@@ -212,12 +216,19 @@ static bool asks_of_filter(const struct calc *calc)
 	       calc->explain || calc->curve != CURVE_NONE || calc->simulate > 0;
 }
 
+/* Questions that are asked of bits, and would have no or another answer of counters. */
+static bool asks_of_bits(const struct calc *calc)
+{
+	return calc->bits_per_key > 0 || calc->load > 0 || calc->changes || calc->compare ||
+	       calc->explain || calc->curve != CURVE_NONE;
+}
+
 static bool sizes_filter(const struct calc *calc)
 {
 	const struct sketch_request *request = &calc->plan.request;
 
-	return request->n != 0 || request->p != 0 || request->m != 0 || request->k != 0 ||
-	       calc->plan.has_layout || calc->bits_per_key > 0 || calc->load > 0;
+	return calc->plan.has_kind || request->n != 0 || request->p != 0 || request->m != 0 ||
+	       request->k != 0 || calc->plan.has_layout || calc->bits_per_key > 0 || calc->load > 0;
 }
 
 static const char *fault_of_modes(const struct calc *calc)
@@ -229,7 +240,13 @@ static const char *fault_of_modes(const struct calc *calc)
 	if (counts && (sizes_filter(calc) || asks_of_filter(calc)))
 		return "--cms and --hll have options of their own; those of filters do not apply";
 	if (calc->file != NULL && sizes_filter(calc))
-		return "--file has its n, p, m, k and layout: none of them can be given";
+		return "--file has its kind, n, p, m, k and layout: none of them can be given";
+	if (calc->plan.kind == SKETCH_KIND_CUCKOO &&
+	    (asks_of_filter(calc) || calc->bits_per_key > 0 || calc->load > 0))
+		return "--kind cuckoo goes with -n, -p and -m: the other questions are about bits";
+	if (calc->plan.kind != SKETCH_KIND_BLOOM && asks_of_bits(calc))
+		return "--kind goes with -n, -p, -m, -k, --layout, --until, --table, --advice and "
+		       "--simulate: the other questions are about bits";
 	return plan_counts_fault(&calc->counts);
 }
 
@@ -254,6 +271,7 @@ static enum option_outcome parse_args(struct calc *calc, int argc, char **argv, 
 {
 	const struct option_group groups[] = {
 		plan_option_group(&calc->plan),
+		plan_kind_option_group(&calc->plan),
 		{ "Ratio", ratio_specs, sizeof ratio_specs / sizeof *ratio_specs, take_option,
 		  calc },
 		{ "Questions", question_specs, sizeof question_specs / sizeof *question_specs,
@@ -279,6 +297,8 @@ static enum option_outcome parse_args(struct calc *calc, int argc, char **argv, 
 
 	if (outcome != OPTION_RUN)
 		return outcome;
+	if (!plan_kind_check(&calc->plan))
+		return OPTION_BAD;
 	fault = fault_of_modes(calc);
 	if (fault == NULL)
 		fault = fault_of_output(calc);
@@ -474,6 +494,7 @@ static bool run_case(const struct calc *calc, struct answer *answer)
 		.request = calc->plan.request,
 		.bits_per_key = calc->bits_per_key,
 		.load = calc->load,
+		.counter_bits = plan_counter_bits(&calc->plan),
 	};
 	struct plan_case *filter = &answer->filter;
 
@@ -529,6 +550,11 @@ static bool ask_file(const struct calc *calc, const struct existing *existing,
 				      "forgets its keys: there is no until");
 		return false;
 	}
+	if (file->counter_bits > 0 && asks_of_bits(calc)) {
+		message("%s: a filter of counters cannot be asked that: it is about bits",
+			message_input_name(calc->file));
+		return false;
+	}
 	if (needs_one && (!file->single || !(file->distinct >= 0.5 && isfinite(file->distinct)))) {
 		message("%s: %s cannot be asked that", message_input_name(calc->file),
 			!file->single         ? "a filter that grows or has a window" :
@@ -549,18 +575,26 @@ static bool run_file(const struct calc *calc, struct answer *answer)
 {
 	struct sketch_file *file = open_sketch(calc->file, SKETCH_READ);
 	struct existing existing = { NULL, NULL };
+	struct filter filter = { NULL, NULL };
 	bool good;
 
 	if (file == NULL)
 		return false;
 	system_guard_mapping(calc->file);
-	if (sketch_file_kind(file) == SKETCH_KIND_DCSO)
+	if (sketch_file_kind(file) == SKETCH_KIND_DCSO) {
 		existing.dcso = filter_dcso_of_file(calc->file, file);
-	else
-		existing.bloom = filter_of_file(calc->file, file);
-	good = (existing.dcso != NULL || existing.bloom != NULL) &&
-	       ask_file(calc, &existing, answer);
-	sketch_bloom_free(existing.bloom);
+		good = existing.dcso != NULL;
+	} else {
+		good = filter_of_file(&filter, calc->file, file);
+		existing.bloom = filter.bloom;
+	}
+	if (filter.cuckoo != NULL) {
+		message("%s: is a cuckoo filter: sketch-info tells how full it is, and its rate",
+			message_input_name(calc->file));
+		good = false;
+	}
+	good = good && ask_file(calc, &existing, answer);
+	filter_free(&filter);
 	sketch_dcso_free(existing.dcso);
 	system_guard_mapping(NULL);
 	return good;
@@ -574,6 +608,9 @@ static bool run_calc(const struct calc *calc)
 		return run_file(calc, &answer);
 	if (calc->counts.cms || calc->counts.hll)
 		return plan_counts_report(&calc->counts, &answer.main) &&
+		       print_answer(calc, &answer);
+	if (calc->plan.kind == SKETCH_KIND_CUCKOO)
+		return plan_cuckoo_report(&calc->plan, CUCKOO_RATE, &answer.main) &&
 		       print_answer(calc, &answer);
 	return run_case(calc, &answer);
 }

@@ -206,6 +206,8 @@ static bool tell_filter(struct facts *facts, const char *file, struct sketch_blo
 {
 	struct part layers[SKETCH_MAX_LAYERS] = { 0 }, whole;
 	size_t count = sketch_bloom_layers(filter);
+	unsigned int counter_bits = sketch_bloom_counter_bits(filter);
+	struct sketch_counting_state counters;
 	struct sketch_error error;
 
 	for (size_t i = 0; i < count; i++) {
@@ -214,6 +216,9 @@ static bool tell_filter(struct facts *facts, const char *file, struct sketch_blo
 			return false;
 		}
 	}
+	/* It was found whole. */
+	if (counter_bits > 0)
+		(void)sketch_counting_state(filter, &counters, NULL);
 	whole = whole_of(layers, count);
 	/* The first layer of a ladder, and each generation of a window, has half of what
 	 * was asked for. */
@@ -221,10 +226,16 @@ static bool tell_filter(struct facts *facts, const char *file, struct sketch_blo
 		whole.p = 2 * layers[0].p;
 	*past = *past || whole.past_capacity;
 	facts_open(facts);
-	print_common(facts, file, "bloom", sketch_bloom_identity(filter),
-		     sketch_bloom_records(filter), sketch_bloom_payload(filter));
+	print_common(facts, file, counter_bits > 0 ? "counting" : "bloom",
+		     sketch_bloom_identity(filter), sketch_bloom_records(filter),
+		     sketch_bloom_payload(filter));
 	print_part(facts, &whole);
 	print_arrangement(facts, filter);
+	if (counter_bits > 0) {
+		facts_count(facts, "counter_bits", counter_bits);
+		facts_count(facts, "counters_full", counters.full);
+		facts_count(facts, "counter_largest", counters.largest);
+	}
 	facts_word(facts, "checksum", "ok");
 	if (!facts->as_json)
 		facts_count(facts, "layers", count);
@@ -235,6 +246,40 @@ static bool tell_filter(struct facts *facts, const char *file, struct sketch_blo
 		facts_close_element(facts);
 	}
 	facts_close_list(facts);
+	facts_close(facts);
+	return true;
+}
+
+/* --------------------------------------------------------------------- cuckoo */
+
+static bool tell_cuckoo(struct facts *facts, const char *file, struct sketch_cuckoo *cuckoo,
+			bool *past)
+{
+	const struct sketch_cuckoo_params *params = sketch_cuckoo_params(cuckoo);
+	uint64_t slots = params->buckets * SKETCH_CUCKOO_SLOTS;
+	struct sketch_cuckoo_state state;
+	struct sketch_error error;
+
+	if (sketch_cuckoo_state(cuckoo, &state, &error) != SKETCH_OK) {
+		message_file(message_input_name(file), &error);
+		return false;
+	}
+	*past = *past || state.past_capacity;
+	facts_open(facts);
+	print_common(facts, file, "cuckoo", sketch_cuckoo_identity(cuckoo),
+		     sketch_cuckoo_records(cuckoo), sketch_cuckoo_size(params));
+	facts_count(facts, "n", params->n);
+	facts_rate(facts, "p", params->p);
+	facts_count(facts, "m", slots * params->f);
+	facts_count(facts, "fingerprint", params->f);
+	facts_count(facts, "buckets", params->buckets);
+	facts_count(facts, "slots", slots);
+	facts_count(facts, "entries", state.entries);
+	facts_fill(facts, "fill", state.load);
+	facts_rate(facts, "rate", state.rate);
+	facts_count(facts, "distinct", state.kinds);
+	facts_truth(facts, "past_capacity", state.past_capacity);
+	facts_word(facts, "checksum", "ok");
 	facts_close(facts);
 	return true;
 }
@@ -423,7 +468,7 @@ static bool tell(struct facts *facts, const char *file, bool *past)
 {
 	struct sketch_file *read = open_sketch(file, SKETCH_READ);
 	struct sketch_counts *counts;
-	struct sketch_bloom *filter;
+	struct filter filter = { NULL, NULL };
 	bool good;
 
 	if (read == NULL)
@@ -440,9 +485,10 @@ static bool tell(struct facts *facts, const char *file, bool *past)
 	} else if (sketch_file_kind(read) == SKETCH_KIND_DCSO) {
 		good = tell_foreign(facts, file, read, past);
 	} else {
-		filter = filter_of_file(file, read);
-		good = filter != NULL && tell_filter(facts, file, filter, past);
-		sketch_bloom_free(filter);
+		good = filter_of_file(&filter, file, read) &&
+		       (filter.cuckoo != NULL ? tell_cuckoo(facts, file, filter.cuckoo, past) :
+						tell_filter(facts, file, filter.bloom, past));
+		filter_free(&filter);
 	}
 	system_guard_mapping(NULL);
 	return good;

@@ -48,8 +48,8 @@ static const char *const examples[] = {
 };
 
 static const char *const notes[] = {
-	"Of filters, and of sketches of distinct keys, the result is that of all keys; counts add "
-	"up.",
+	"Of filters, and of sketches of distinct keys, the result is that of all keys; counts and "
+	"counters add up.",
 	"Files must agree in kind, size, seed and hash family; else the field is named.",
 	NULL,
 };
@@ -101,6 +101,12 @@ static bool is_output(const struct merge *merge, size_t index)
 	return true;
 }
 
+static bool is_counted_twice(const struct merge *merge, size_t index)
+{
+	return is_output(merge, index) ||
+	       counts_named_twice((const char *const *)merge->inputs, index);
+}
+
 /* "first and other: what differs" */
 static void report_mismatch(const struct merge *merge, size_t index,
 			    const struct sketch_error *error)
@@ -109,18 +115,18 @@ static void report_mismatch(const struct merge *merge, size_t index,
 		message_input_name(merge->inputs[index]), error->text);
 }
 
-static bool join_filter(const struct merge *merge, size_t index, struct sketch_bloom *whole)
+static bool join_filter(const struct merge *merge, size_t index, struct filter *whole)
 {
-	struct sketch_bloom *part = filter_open(merge->inputs[index], SKETCH_READ);
+	struct filter part = { NULL, NULL };
 	struct sketch_error error;
-	bool good = part != NULL;
+	bool good = filter_open(&part, merge->inputs[index], SKETCH_READ);
 
 	system_guard_mapping(merge->inputs[index]);
-	if (good && sketch_bloom_union(whole, part, &error) != SKETCH_OK) {
+	if (good && filter_union(whole, &part, &error) != SKETCH_OK) {
 		report_mismatch(merge, index, &error);
 		good = false;
 	}
-	sketch_bloom_free(part);
+	filter_free(&part);
 	system_guard_mapping(NULL);
 	return good;
 }
@@ -137,11 +143,6 @@ static bool join_counts(const struct merge *merge, size_t index, struct sketch_c
 	}
 	sketch_counts_free(part);
 	return good;
-}
-
-static enum sketch_status write_filter(void *whole, int fd, struct sketch_error *error)
-{
-	return sketch_bloom_write(whole, fd, error);
 }
 
 static enum sketch_status write_counts(void *whole, int fd, struct sketch_error *error)
@@ -178,20 +179,23 @@ static bool save(const struct merge *merge, state_writer *writer, void *whole)
 /* Joins the files one by one: two at the most are in memory. */
 static bool merge_filters(const struct merge *merge, struct sketch_file *first)
 {
-	struct sketch_bloom *whole = filter_of_file(merge->inputs[0], first);
-	bool good = whole != NULL;
+	struct filter whole = { NULL, NULL };
+	bool good = filter_of_file(&whole, merge->inputs[0], first);
+	/* Where copies count a filter is not to be added to itself. */
+	bool adds_up = good && filter_can_remove(&whole);
 
-	for (size_t i = 1; good && i < merge->input_count; i++)
-		good = join_filter(merge, i, whole);
-	good = good && save(merge, write_filter, whole);
+	for (size_t i = 0; good && i < merge->input_count; i++)
+		good = (!adds_up || !is_counted_twice(merge, i)) &&
+		       (i == 0 || join_filter(merge, i, &whole));
+	good = good && save(merge, filter_write, &whole);
 	if (good)
-		filter_warn_past_capacity(merge->output, whole);
+		filter_warn_past_capacity(merge->output, &whole);
 	if (good && merge->stats) {
 		message("%zu file%s, %" PRIu64 " records", merge->input_count,
-			merge->input_count == 1 ? "" : "s", sketch_bloom_records(whole));
-		filter_print_state(whole);
+			merge->input_count == 1 ? "" : "s", filter_records(&whole));
+		filter_print_state(&whole);
 	}
-	sketch_bloom_free(whole);
+	filter_free(&whole);
 	return good;
 }
 
@@ -201,9 +205,7 @@ static bool merge_counts(const struct merge *merge, struct sketch_file *first)
 	bool good = whole != NULL;
 
 	for (size_t i = 0; good && i < merge->input_count; i++)
-		good = !is_output(merge, i) &&
-		       !counts_named_twice((const char *const *)merge->inputs, i) &&
-		       (i == 0 || join_counts(merge, i, whole));
+		good = !is_counted_twice(merge, i) && (i == 0 || join_counts(merge, i, whole));
 	good = good && save(merge, write_counts, whole);
 	if (good && merge->stats) {
 		message("%zu file%s, %" PRIu64 " records", merge->input_count,

@@ -5,9 +5,9 @@
 
 GOLDEN=$TOP/tests/golden
 count=0
-for file in "$GOLDEN"/*.bloom; do
+for file in "$GOLDEN"/*.bloom "$GOLDEN"/*.cuckoo; do
 	name=${file##*/}
-	name=${name%.bloom}
+	name=${name%.*}
 	keys=$GOLDEN/$name.keys
 	count=$((count + 1))
 	run bloom-query "$file" "$keys"

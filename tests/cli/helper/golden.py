@@ -23,6 +23,25 @@ def content(path):
         return file.read()
 
 
+def with_words(facts):
+    """The words that make the independent writer write an empty file of these facts."""
+    layer = facts["layers"][0]
+    words = ["--layout", layer["layout"], "--n", str(layer["n"]), "--p", repr(layer["p"]),
+             "--m", str(layer["m"]), "--k", str(layer["k"]), "--seed", str(facts["seed"])]
+    words += ["--g", str(layer["g"])] if layer["g"] else []
+    words += ["--fold"] if facts["fold"] else []
+    return words + (["--counter-bits", str(facts["counter_bits"])]
+                    if "counter_bits" in facts else [])
+
+
+def changed_by(words, *parts):
+    """The file that bloom-build leaves of an empty one, and its results."""
+    with open("again", "wb") as file:
+        file.write(theirs("write", *words))
+    results = [run(["bloom-build", option, "again"], part) for option, part in parts]
+    return content("again"), results
+
+
 written, halves, shown, count = [], [], [], 0
 for path in sorted(glob.glob(os.path.join(GOLDEN, "*.bloom"))):
     name = os.path.basename(path)[:-6]
@@ -33,7 +52,7 @@ for path in sorted(glob.glob(os.path.join(GOLDEN, "*.bloom"))):
     for key, value in (("seed", facts["seed"]), ("records", facts["records"])):
         if ours.get(key) != value:
             shown.append("%s: %s is %r, not %r" % (name, key, ours.get(key), value))
-    if len(facts["layers"]) > 1 or facts["arrangement"] != "single":
+    if len(facts["layers"]) > 1 or facts.get("arrangement", "single") != "single":
         continue
     for key in ("layout", "n", "m", "k", "p", "fill"):
         if ours.get(key) != layer[key]:
@@ -41,39 +60,68 @@ for path in sorted(glob.glob(os.path.join(GOLDEN, "*.bloom"))):
     if (ours.get("g") or 0) != layer["g"]:
         shown.append("%s: g is %r, not %r" % (name, ours.get("g"), layer["g"]))
 
+    for key in ("counter_bits", "counters_full", "counter_largest"):
+        if ours.get(key) != facts.get(key):
+            shown.append("%s: %s is %r, not %r" % (name, key, ours.get(key), facts.get(key)))
+
     # An empty file of the same parameters, by the independent writer; the keys, by ours.
-    words = ["--layout", layer["layout"], "--n", str(layer["n"]), "--p", repr(layer["p"]),
-             "--m", str(layer["m"]), "--k", str(layer["k"]), "--seed", str(facts["seed"])]
-    if layer["g"]:
-        words += ["--g", str(layer["g"])]
-    if facts["fold"]:
-        words += ["--fold"]
-    empty = theirs("write", *words)
-    keys = content(path[:-6] + ".keys")
-    with open("again", "wb") as file:
-        file.write(empty)
-    result = run(["bloom-build", "--append", "again"], keys)
+    counting = "counter_bits" in facts
+    words = with_words(facts)
+    keys = content(path[:-6] + (".input" if counting else ".keys"))
+    remove = [("--remove-from", content(path[:-6] + ".removed"))] if counting else []
+    again, results = changed_by(words, ("--append", keys), *remove)
     count += 1
-    if result.status != 0 or content("again") != content(path):
-        written.append("%s: %s" % (name, result))
+    if any(result.status != 0 for result in results) or again != content(path):
+        written.append("%s: %s" % (name, results))
     lines = [key + b"\n" for key in keys.split(b"\n")[:-1]]
-    with open("again", "wb") as file:
-        file.write(empty)
-    for part in (lines[::2], lines[1::2]):
-        result = run(["bloom-build", "--append", "again"], b"".join(part))
-    if content("again") != content(path):
+    again, _ = changed_by(words, ("--append", b"".join(lines[1::2])),
+                          ("--append", b"".join(lines[::2])), *remove)
+    if again != content(path):
         halves.append(name)
 check(count >= 10, "filters of one layer to write again", count)
 check_none(written, "keys appended to an empty file give the golden one, byte for byte")
-check_none(halves, "and so do its two halves")
+check_none(halves, "and so do its two halves, the second one first")
 check_none(shown, "sketch-info shows what the independent reader finds")
+
+# Cuckoo filters, which depend on the order of their keys.
+written, count = [], 0
+
+
+def cuckoo_words(facts):
+    words = ["--cuckoo", "f=%d,buckets=%d,n=%d,p=%r" % (facts["fingerprint"], facts["buckets"],
+                                                        facts["n"], facts["p"])]
+    return words + ["--seed", str(facts["seed"])] + (["--fold"] if facts["fold"] else [])
+
+
+for path in sorted(glob.glob(os.path.join(GOLDEN, "*.cuckoo"))):
+    name = os.path.basename(path)[:-7]
+    facts = json.loads(theirs("json", path))
+    ours = json.loads(run(["sketch-info", "--json", path]).out)
+    for key in "seed records n p m fingerprint buckets entries fill rate".split():
+        if ours.get(key) != facts[key] and (key != "rate" or abs(ours[key] - facts[key]) > 1e-15):
+            shown.append("%s: %s is %r, not %r" % (name, key, ours.get(key), facts[key]))
+    lines = content(path[:-7] + ".input").splitlines(keepends=True)
+    half = len(lines) // 2
+    again, results = changed_by(cuckoo_words(facts), ("--append", b"".join(lines[:half])),
+                                ("--append", b"".join(lines[half:])),
+                                ("--remove-from", content(path[:-7] + ".removed")))
+    count += 1
+    if any(result.status != 0 for result in results) or again != content(path):
+        written.append("%s: %s" % (name, results))
+check(count >= 10, "cuckoo filters to write again", count)
+check_none(written, "the same keys in the same order give the golden one, in one run or two")
+check_none(shown, "sketch-info shows of them what the independent reader finds")
 
 # The other way: what the tools built, the independent reader reads.
 faults = []
 for number, words in enumerate((["-n", "100"], ["-n", "100", "-L", "classic", "-s", "77"],
                                 ["-n", "1000", "-p", "1e-5", "-i"],
                                 ["-n", "50", "-m", "4096", "-k", "8", "-L", "blocked"],
-                                ["-n", "3", "-p", "0.9"], ["-n", "200000", "-p", "0.001"])):
+                                ["-n", "3", "-p", "0.9"], ["-n", "200000", "-p", "0.001"],
+                                ["--kind", "counting", "-n", "100"],
+                                ["--kind", "counting", "-n", "100", "-L", "classic"],
+                                ["--kind", "counting", "--counter-bits", "16", "-n", "100",
+                                 "-m", "16kbit"])):
     text = b"".join(b"Key %d\n" % i for i in range(40)) + b"\n\0\xff\n"
     result = run(["bloom-build", *words, "-o", "ours.bloom"], text)
     facts = json.loads(theirs("json", "ours.bloom"))
@@ -89,11 +137,17 @@ for number, words in enumerate((["-n", "100"], ["-n", "100", "-L", "classic", "-
                       "ours.bloom"], probe)
         if mine != result.out or (probe is text and mine != text):
             faults.append("%s: %r, %r" % (words, mine[:80], result))
-    given = ["--layout", layer["layout"], "--n", str(layer["n"]), "--p", repr(layer["p"]),
-             "--m", str(layer["m"]), "--k", str(layer["k"]), "--seed", str(facts["seed"])]
-    given += ["--g", str(layer["g"])] if layer["g"] else []
-    given += ["--fold"] if facts["fold"] else []
-    if theirs("write", *given, stdin=text) != content("ours.bloom"):
+    if theirs("write", *with_words(facts), stdin=text) != content("ours.bloom"):
         faults.append("%s: not the bytes of the independent writer" % words)
 check_none(faults, "what the tools build, the independent reader and writer agree with")
+
+faults = []
+for words in (["-n", "1000"], ["-n", "700", "-p", "1e-6", "-s", "5"], ["-n", "30", "-p", "0.5"],
+              ["-n", "500", "-m", "900B", "-i"]):
+    text = b"".join(b"Key %d\n" % i for i in range(int(words[1])))
+    run(["bloom-build", "--kind", "cuckoo", *words, "-o", "ours.cuckoo"], text)
+    facts = json.loads(theirs("json", "ours.cuckoo"))
+    if theirs("write", *cuckoo_words(facts), stdin=text) != content("ours.cuckoo"):
+        faults.append("%s: not the bytes of the independent writer" % words)
+check_none(faults, "and so with cuckoo filters")
 done()
