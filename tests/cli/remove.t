@@ -80,6 +80,10 @@ every_kind() # NAME [OPTION]...
 	same f again "$kind: the same input and options, the same bytes"
 	clean_error "$kind: needs -n" "--keys" bloom-build "$@" -o none all
 	clean_error "$kind: with -m, too" "--keys" bloom-build "$@" -m 1MB -o none all
+	clean_error "$kind: one thread" "plain Bloom filters" \
+		bloom-build --threads 2 "$@" -n 4000 -o none all
+	run bloom-query --threads 2 f all
+	same "$OUT" all "$kind: several may ask"
 
 	# ---- joined
 	bloom-build "$@" -n 4000 -p 1e-4 -o a gone
