@@ -56,8 +56,9 @@ LC_ALL=C join ads mails >want
 ok "adservers against the list of mail domains: as join" \
 	test "$(cmp -s "$OUT" want; echo $?)" -eq 0 -o "$(diff "$OUT" want | wc -l)" -le 2
 
-# ---- foreign files
+# ---- foreign files; those of DCSO that are whole are read (dcso.t)
 for file in "$CASES"/golden/*; do
+	[ "${file##*/}" != dcso_test.bloom ] || continue
 	clean_error "bloom-query ${file##*/}" "${file##*/}" bloom-query "$file" -e x
 	clean_error "sketch-info ${file##*/}" "${file##*/}" sketch-info "$file"
 	clean_error "sketch-info <${file##*/}" "" bash -c "exec sketch-info - <'$file'"
