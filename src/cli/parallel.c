@@ -17,6 +17,7 @@
 #include "cutter.h"
 #include "message.h"
 #include "number.h"
+#include "system.h"
 
 /* ------------------------------------------------------------------- option */
 
@@ -342,4 +343,34 @@ bool parallel_stream(struct records *records, const struct parallel_worker *work
 	free(crew.blocks);
 	free(hands);
 	return good;
+}
+
+/* ------------------------------------------------------------------- sums */
+
+bool parallel_add_up(struct records *records, const struct parallel_sum *how, void *first,
+		     size_t threads)
+{
+	struct parallel_worker *workers = calloc(threads, sizeof *workers);
+	struct sketch_error error = { .text = "out of memory" };
+	bool good = workers != NULL, read = false;
+
+	for (size_t i = 0; good && i < threads; i++) {
+		void *sum = i == 0 ? first : how->like(first, system_memory() / threads, &error);
+
+		good = sum != NULL;
+		workers[i] = (struct parallel_worker){ .batch = how->batch, .context = sum };
+		if (good && how->touch != NULL)
+			how->touch(&workers[i].touch, sum);
+	}
+	if (good) {
+		read = parallel_stream(records, workers, threads);
+		for (size_t i = 1; read && good && i < threads; i++)
+			good = how->join(first, workers[i].context, &error) == SKETCH_OK;
+	}
+	if (!good)
+		message("--threads=%zu: %s", threads, error.text);
+	for (size_t i = 1; workers != NULL && i < threads; i++)
+		how->free(workers[i].context);
+	free(workers);
+	return good && read;
 }

@@ -46,4 +46,20 @@ struct parallel_worker {
  * and tick, and no weights. */
 bool parallel_stream(struct records *records, const struct parallel_worker *workers, size_t count);
 
+/* What several threads can add up, each in one of its own. */
+struct parallel_sum {
+	enum parallel_step (*batch)(void *sum, struct records_batch *batch);
+	/* An empty one like the first, of at most `budget` bytes, or NULL and *error. */
+	void *(*like)(const void *first, uint64_t budget, struct sketch_error *error);
+	enum sketch_status (*join)(void *into, void *from, struct sketch_error *error);
+	void (*free)(void *sum);
+	/* Where its keys will be looked for; may be NULL. */
+	void (*touch)(struct touch *touch, const void *sum);
+};
+
+/* As parallel_stream, with `threads` threads, two or more; *first is the first's and
+ * gets what all have. */
+bool parallel_add_up(struct records *records, const struct parallel_sum *how, void *first,
+		     size_t threads);
+
 #endif

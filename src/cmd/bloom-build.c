@@ -157,12 +157,6 @@ struct run {
 	uint64_t refused; /* keys not taken out, since they were not there */
 };
 
-/* What one thread fills. */
-struct adder {
-	struct sketch_bloom *filter;
-	struct touch *touch; /* follows a filter that grows */
-};
-
 static size_t keyed_hashes(struct records_batch *batch)
 {
 	size_t kept = 0;
@@ -174,7 +168,14 @@ static size_t keyed_hashes(struct records_batch *batch)
 	return kept;
 }
 
-/* Of a filter where copies count: adds the keys of a batch, or takes them out. */
+/* The largest layer of a filter that grows is another one now and then. */
+static void follow_growth(struct run *run)
+{
+	if (run->kept.filter.bloom != NULL)
+		touch_filter(&run->touch, run->kept.filter.bloom, true);
+}
+
+/* Adds the keys of a batch, or takes them out. */
 static enum parallel_step take_batch(void *context, struct records_batch *batch)
 {
 	struct run *run = context;
@@ -188,32 +189,14 @@ static enum parallel_step take_batch(void *context, struct records_batch *batch)
 		return PARALLEL_ON;
 	}
 	run->changed += kept;
-	if (filter_add(&run->kept.filter, batch->hashes, kept, &error) == SKETCH_OK)
+	if (filter_add(&run->kept.filter, batch->hashes, kept, &error) == SKETCH_OK) {
+		follow_growth(run);
 		return PARALLEL_ON;
+	}
 	message("the filter %s%s", error.text,
 		error.status != SKETCH_FULL || run->kept.state == NULL ? "" :
 		run->kept.saved > 0 ? "; the file is as it was saved last" :
 				      "; the file is unchanged");
-	return PARALLEL_FAILED;
-}
-
-static enum parallel_step add_batch(void *context, struct records_batch *batch)
-{
-	const struct adder *adder = context;
-	struct sketch_bloom *filter = adder->filter;
-	uint64_t found[RECORDS_BATCH / 64];
-	struct sketch_error error;
-	size_t kept = keyed_hashes(batch);
-
-	if (sketch_bloom_identity(filter)->arrangement == SKETCH_SINGLE) {
-		sketch_bloom_add(filter, batch->hashes, kept);
-		return PARALLEL_ON;
-	}
-	if (sketch_bloom_insert(filter, batch->hashes, kept, found, &error) == SKETCH_OK) {
-		touch_filter(adder->touch, filter, true);
-		return PARALLEL_ON;
-	}
-	message("the filter %s", error.text);
 	return PARALLEL_FAILED;
 }
 
@@ -394,72 +377,48 @@ static bool open_records(struct run *run)
 	return true;
 }
 
-/* Each thread but the first fills a filter of its own; the union of all is what one
- * thread would have made, byte for byte. */
-static bool make_workers(struct run *run, struct adder *adders, struct parallel_worker *workers,
-			 size_t count)
+static enum parallel_step add_alone(void *filter, struct records_batch *batch)
 {
-	struct sketch_bloom *filter = run->kept.filter.bloom;
-	uint64_t budget = system_memory(), all = sketch_bloom_payload(filter);
-	struct sketch_error error;
-
-	if (__builtin_mul_overflow(all, (uint64_t)count, &all) || all > budget) {
-		message("--threads=%zu: as many filters need %" PRIu64
-			" bytes of memory, and %" PRIu64 " are to be had",
-			count, all, budget);
-		return false;
-	}
-	for (size_t i = 0; i < count; i++) {
-		adders[i] = (struct adder){ filter, &run->touch };
-		if (i > 0 && sketch_bloom_new(&adders[i].filter, sketch_bloom_identity(filter),
-					      sketch_bloom_params(filter, 0), 1, budget,
-					      &error) != SKETCH_OK) {
-			message("--threads=%zu: %s", count, error.text);
-			return false;
-		}
-		workers[i] = (struct parallel_worker){ .batch = add_batch, .context = &adders[i] };
-		touch_filter(&workers[i].touch, adders[i].filter, true);
-	}
-	return true;
+	sketch_bloom_add(filter, batch->hashes, keyed_hashes(batch));
+	return PARALLEL_ON;
 }
 
-static bool join_filters(const struct adder *adders, size_t count)
+static void *filter_like(const void *filter, uint64_t budget, struct sketch_error *error)
 {
-	struct sketch_error error;
+	struct sketch_bloom *made = NULL;
 
-	for (size_t i = 1; i < count; i++) {
-		if (sketch_bloom_union(adders[0].filter, adders[i].filter, &error) != SKETCH_OK) {
-			message("%s", error.text);
-			return false;
-		}
-	}
-	return true;
+	(void)sketch_bloom_new(&made, sketch_bloom_identity(filter), sketch_bloom_params(filter, 0),
+			       1, budget, error);
+	return made;
 }
 
+static enum sketch_status join_filters(void *into, void *from, struct sketch_error *error)
+{
+	return sketch_bloom_union(into, from, error);
+}
+
+static void free_filter(void *filter)
+{
+	sketch_bloom_free(filter);
+}
+
+static void touch_added(struct touch *touch, const void *filter)
+{
+	touch_filter(touch, filter, true);
+}
+
+/* The union of filters is what one thread would have made, byte for byte. */
 static bool stream(struct run *run)
 {
-	struct parallel_worker alone = { .batch = take_batch, .context = run };
-	struct sketch_bloom *filter = run->kept.filter.bloom;
-	size_t count = (size_t)run->build->parallel.threads;
-	struct parallel_worker *workers = calloc(count, sizeof *workers);
-	struct adder *adders = calloc(count, sizeof *adders);
-	bool good = workers != NULL && adders != NULL;
+	static const struct parallel_sum shared = { add_alone, filter_like, join_filters,
+						    free_filter, touch_added };
+	const struct parallel_worker alone = { .batch = take_batch, .context = run };
+	size_t threads = (size_t)run->build->parallel.threads;
 
-	if (filter_can_remove(&run->kept.filter)) {
-		free(workers);
-		free(adders);
-		return parallel_stream(run->records, &alone, 1);
-	}
-	if (!good)
-		message("out of memory");
-	touch_filter(&run->touch, filter, true);
-	good = good && make_workers(run, adders, workers, count) &&
-	       parallel_stream(run->records, workers, count) && join_filters(adders, count);
-	for (size_t i = 1; adders != NULL && i < count; i++)
-		sketch_bloom_free(adders[i].filter);
-	free(adders);
-	free(workers);
-	return good;
+	follow_growth(run);
+	return threads > 1 ?
+		       parallel_add_up(run->records, &shared, run->kept.filter.bloom, threads) :
+		       parallel_stream(run->records, &alone, 1);
 }
 
 static void report(struct run *run)

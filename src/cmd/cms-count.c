@@ -412,35 +412,33 @@ static enum parallel_step add_plain(void *counts, struct records_batch *batch)
 	return counts_add_batch(counts, batch, false, 0, NULL) ? PARALLEL_ON : PARALLEL_FAILED;
 }
 
-/* Each thread but the first counts in a sketch of its own; plain ones add up to what one
- * thread would have made, byte for byte. */
+static void *counts_like(const void *counts, uint64_t budget, struct sketch_error *error)
+{
+	struct sketch_counts *made = NULL;
+
+	(void)sketch_counts_new(&made, sketch_counts_identity(counts), sketch_counts_params(counts),
+				budget, error);
+	return made;
+}
+
+static enum sketch_status join_counts(void *into, void *from, struct sketch_error *error)
+{
+	return sketch_counts_union(into, from, error);
+}
+
+static void free_counts(void *counts)
+{
+	sketch_counts_free(counts);
+}
+
+/* Plain counts add up to what one thread would have made, byte for byte. */
 static bool share_out(struct run *run)
 {
-	size_t count = (size_t)run->count->parallel.threads;
-	struct sketch_counts *counts = run->target.counts;
-	struct parallel_worker *workers = calloc(count, sizeof *workers);
-	struct sketch_error error = { .text = "out of memory" };
-	bool good = workers != NULL, read = false;
+	static const struct parallel_sum shared = { add_plain, counts_like, join_counts,
+						    free_counts, NULL };
 
-	for (size_t i = 0; good && i < count; i++) {
-		struct sketch_counts *own = i == 0 ? counts : NULL;
-
-		good = i == 0 || sketch_counts_new(&own, sketch_counts_identity(counts),
-						   sketch_counts_params(counts),
-						   system_memory() / count, &error) == SKETCH_OK;
-		workers[i] = (struct parallel_worker){ .batch = add_plain, .context = own };
-	}
-	if (good) {
-		read = parallel_stream(run->records, workers, count);
-		for (size_t i = 1; read && good && i < count; i++)
-			good = sketch_counts_union(counts, workers[i].context, &error) == SKETCH_OK;
-	}
-	if (!good)
-		message("--threads=%zu: %s", count, error.text);
-	for (size_t i = 1; workers != NULL && i < count; i++)
-		sketch_counts_free(workers[i].context);
-	free(workers);
-	return good && read;
+	return parallel_add_up(run->records, &shared, run->target.counts,
+			       (size_t)run->count->parallel.threads);
 }
 
 static bool stream(struct run *run, bool asks)

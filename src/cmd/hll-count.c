@@ -14,6 +14,7 @@
 #include "open.h"
 #include "option.h"
 #include "output.h"
+#include "parallel.h"
 #include "records.h"
 #include "state.h"
 #include "system.h"
@@ -39,6 +40,7 @@ struct count {
 	double error;             /* the same */
 	bool has_seed, bounds, json, quiet;
 	struct record_options records;
+	struct parallel_options parallel;
 	char *const *inputs;
 	size_t input_count;
 };
@@ -159,6 +161,8 @@ static const char *conflict(const struct count *count)
 		return "--precision and --error exclude each other";
 	if (count->bounds && count->json)
 		return "--bounds and --json exclude each other: --json has the bounds";
+	if (count->parallel.threads > 1 && (asks || count->state.save_every > 0))
+		return "--threads excludes --query and --save-every";
 	if (count->quiet && !saves(count))
 		return "--quiet needs --output or --append";
 	if (count->quiet && (count->bounds || count->json))
@@ -195,6 +199,7 @@ static enum option_outcome parse_args(struct count *count, int argc, char **argv
 		{ NULL, count_specs, sizeof count_specs / sizeof *count_specs, take_option, count },
 		state_option_group(&count->state),
 		record_option_group(&count->records),
+		parallel_option_group(&count->parallel, "use N threads (0: all processors)"),
 		{ 0 },
 	};
 	const struct option_tool tool = {
@@ -404,7 +409,7 @@ static bool save(void *context)
 }
 
 /* Adds the records that have a key. */
-static void take_batch(struct run *run, const struct records_batch *batch)
+static enum parallel_step take_batch(void *hll, struct records_batch *batch)
 {
 	struct sketch_hash hashes[RECORDS_BATCH];
 	size_t kept = 0;
@@ -413,7 +418,39 @@ static void take_batch(struct run *run, const struct records_batch *batch)
 		hashes[kept] = batch->hashes[i];
 		kept += batch->keyed[i / 64] >> i % 64 & 1;
 	}
-	sketch_hll_add(run->hll, hashes, kept);
+	sketch_hll_add(hll, hashes, kept);
+	return PARALLEL_ON;
+}
+
+static void *hll_like(const void *hll, uint64_t budget, struct sketch_error *error)
+{
+	struct sketch_hll *made = NULL;
+
+	(void)sketch_hll_new(&made, sketch_hll_identity(hll), sketch_hll_precision(hll), budget,
+			     error);
+	return made;
+}
+
+static enum sketch_status join_hlls(void *into, void *from, struct sketch_error *error)
+{
+	return sketch_hll_union(into, from, error);
+}
+
+static void free_hll(void *hll)
+{
+	sketch_hll_free(hll);
+}
+
+/* A union is what one thread would have made, byte for byte. */
+static bool stream(struct run *run)
+{
+	static const struct parallel_sum shared = { take_batch, hll_like, join_hlls, free_hll,
+						    NULL };
+	const struct parallel_worker alone = { .batch = take_batch, .context = run->hll };
+	size_t threads = (size_t)run->count->parallel.threads;
+
+	return threads > 1 ? parallel_add_up(run->records, &shared, run->hll, threads) :
+			     parallel_stream(run->records, &alone, 1);
 }
 
 static void forbid_outputs(const struct run *run)
@@ -445,17 +482,15 @@ static bool count_inputs(struct run *run)
 		.interval = count->state.save_every,
 		.context = run,
 	};
-	struct records_batch batch;
-	enum records_outcome outcome;
+	bool good;
 
 	run->records = records_open(&setup);
 	if (run->records == NULL)
 		return false;
 	forbid_outputs(run);
-	while ((outcome = records_next(run->records, &batch)) == RECORDS_BATCH_READY)
-		take_batch(run, &batch);
+	good = stream(run);
 	note_records(run);
-	return outcome == RECORDS_END;
+	return good;
 }
 
 static bool prepare(struct run *run)

@@ -105,6 +105,22 @@ cms-count --append wide.cms same-key
 cms-count -j 3 --append wide2.cms same-key
 same wide.cms wide2.cms "counts that widen"
 
+# ---- distinct records
+for options in "" "--bounds -f 1" "--precision 5 --stats" "--json -i -f 2,3"; do
+	# shellcheck disable=SC2086 # several words
+	the_same "distinct $options" hll-count $options input many empty short
+done
+for j in 1 $threads; do
+	hll-count -q -j "$j" -o "distinct.$j" many input short
+	same distinct.1 "distinct.$j" "distinct, $j threads: the sketch"
+	hll-count -q -j "$j" --append "added.$j" many
+	hll-count -q -j "$j" --append "added.$j" input short
+	same distinct.1 "added.$j" "distinct, $j threads: added"
+done
+hll-count -q -o few short
+hll-count -q -j 3 -o few3 short
+same few few3 "few distinct, exact"
+
 # ---- refused
 clean_error "a growing filter" -n bloom-build -j 2 many
 bloom-build --append ladder short
@@ -119,6 +135,10 @@ cms-count -o conservative.cms short
 clean_error "adding to conservative counts" conservative.cms \
 	cms-count -j 2 --append conservative.cms many
 clean_error "weights" weight cms-count -j 2 --plain -W 1 -o new many
+clean_error "asking for distinct records" query hll-count -j 2 --query distinct.1
+clean_error "saving in between" save-every hll-count -j 2 --append new --save-every 1s many
+bloom-build --kind counting -n 100 -o copies short
+clean_error "adding where copies count" counting bloom-build -j 2 --append copies many
 clean_error "asking for counts" query cms-count -j 2 --query counts.1 many
 for word in -1 257 2x '' 1.5; do
 	clean_error "a number of threads, '$word'" threads bloom-build -n 10 -j "$word" many
