@@ -433,6 +433,15 @@ static enum step refill(struct records *r)
 
 /* ------------------------------------------------------------------- records */
 
+/* Where there is no whole record: reads on, or leaves an input that has ended. */
+static enum step read_on(struct records *r)
+{
+	if (!r->buffer.ended)
+		return refill(r);
+	close_input(r);
+	return STEP_ON;
+}
+
 enum records_outcome records_next(struct records *r, struct records_batch *batch)
 {
 	for (;;) {
@@ -443,16 +452,10 @@ enum records_outcome records_next(struct records *r, struct records_batch *batch
 				return RECORDS_FAILED;
 			if (batch->count > 0)
 				return RECORDS_BATCH_READY;
-			if (r->buffer.ended) {
-				close_input(r);
-				continue;
-			}
-			step = refill(r);
+			step = read_on(r);
 		}
-		if (step == STEP_END)
-			return RECORDS_END;
-		if (step == STEP_FAILED)
-			return RECORDS_FAILED;
+		if (step != STEP_ON)
+			return step == STEP_END ? RECORDS_END : RECORDS_FAILED;
 	}
 }
 
@@ -502,33 +505,34 @@ static bool exchange(struct records *r, struct cutter_bytes *bytes, const uint8_
 	return true;
 }
 
+/* Behind the last whole record in the buffer; its beginning where there is none. */
+static const uint8_t *whole_end(struct records *r)
+{
+	struct cutter_bytes *buffer = &r->buffer;
+	size_t fresh = (size_t)(buffer->end - buffer->searched);
+	const uint8_t *last = memrchr(buffer->searched, r->rules.terminator, fresh);
+
+	buffer->searched = buffer->end;
+	if (last != NULL)
+		return last + 1;
+	return buffer->ended ? buffer->end : buffer->begin;
+}
+
 enum records_outcome records_next_block(struct records *r, struct cutter_bytes *bytes)
 {
 	for (;;) {
 		enum step step = next_input(r);
 
 		if (step == STEP_ON) {
-			struct cutter_bytes *buffer = &r->buffer;
-			size_t fresh = (size_t)(buffer->end - buffer->searched);
-			const uint8_t *last = memrchr(buffer->searched, r->rules.terminator, fresh);
-			const uint8_t *end = last == NULL ? buffer->begin : last + 1;
+			const uint8_t *end = whole_end(r);
 
-			buffer->searched = buffer->end;
-			if (last == NULL && buffer->ended)
-				end = buffer->end;
-			if (end > buffer->begin)
+			if (end > r->buffer.begin)
 				return exchange(r, bytes, end) ? RECORDS_BATCH_READY :
 								 RECORDS_FAILED;
-			if (buffer->ended) {
-				close_input(r);
-				continue;
-			}
-			step = refill(r);
+			step = read_on(r);
 		}
-		if (step == STEP_END)
-			return RECORDS_END;
-		if (step == STEP_FAILED)
-			return RECORDS_FAILED;
+		if (step != STEP_ON)
+			return step == STEP_END ? RECORDS_END : RECORDS_FAILED;
 	}
 }
 
