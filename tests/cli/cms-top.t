@@ -163,6 +163,11 @@ clean_error "sketches that differ" "w differs" cms-top --query s.cms --query ten
 bloom-build -n 20 -o b.bloom twelve
 clean_error "a filter" "Bloom filter" cms-top --query b.bloom
 trouble "a full device" "standard output" bash -c 'cms-top twelve >/dev/full'
+cms-top -k 0 -o u twelve
+cp u before
+trouble "with --append" "standard output" bash -c 'cms-top --append u twelve >/dev/full'
+same u before "nothing is counted that nobody saw"
+rm u
 trouble "an input that is not there: status 2" nowhere cms-top twelve nowhere
 is "$(wc -l <"$OUT")" 10 "and the list of the others"
 trouble "but nothing is saved" nowhere cms-top -o u twelve nowhere
