@@ -570,6 +570,17 @@ static const char *text_of(char out[COUNTS_TEXT + 1], uint64_t count, uint64_t o
 	return out;
 }
 
+/* So many spans of a pane and `more`, or the most there is: a file may have any span. */
+static uint64_t spans(const struct sketch_pane_window *window, uint64_t count, uint64_t more)
+{
+	uint64_t length;
+
+	if (__builtin_mul_overflow(count, window->span, &length) ||
+	    __builtin_add_overflow(length, more, &length))
+		return UINT64_MAX;
+	return length;
+}
+
 /* How much is remembered, where not all is. */
 static void print_forgetting(const struct sketch_counts *counts)
 {
@@ -580,12 +591,13 @@ static void print_forgetting(const struct sketch_counts *counts)
 	if (sketch_counts_window(counts, &window)) {
 		if (window.unit == SKETCH_WINDOW_RECORDS)
 			message("a count covers the last %" PRIu64 " to %" PRIu64 " records",
-				(window.panes - 1) * window.span + 1, window.panes * window.span);
+				spans(&window, window.panes - 1, 1),
+				spans(&window, window.panes, 0));
 		else
 			message("a count covers the last %s to %s s",
 				number_print(length,
-					     (double)((window.panes - 1) * window.span) / 1e9),
-				number_print(most, (double)(window.panes * window.span) / 1e9));
+					     (double)spans(&window, window.panes - 1, 0) / 1e9),
+				number_print(most, (double)spans(&window, window.panes, 0) / 1e9));
 	} else if (sketch_counts_decay(counts, &decay)) {
 		if (decay.unit == SKETCH_WINDOW_RECORDS)
 			message("a count halves every %" PRIu64 " records", decay.half_life);

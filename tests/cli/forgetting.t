@@ -70,6 +70,20 @@ like "$(sketch-info parts)" '^pane.8.total' "and its panes"
 run cms-count --stats --window=777 -o whole log
 like "$(cat "$ERR")" 'covers the last 785 to 882 records' "--stats says what a count covers"
 like "$(cat "$ERR")" 'every count exact' "and that all are exact"
+if [ -n "$PYTHON" ]; then
+	"$PYTHON" -B - "$TOP/scripts/sketch-format" >wide <<-'END'
+		import runpy, sys
+		fmt = runpy.run_path(sys.argv[1])
+		panes = [fmt["Counts"](10, 3, 1, 10).begin() for _ in range(9)]
+		ring = fmt["Ring"](fmt["RECORDS"], 16, panes, 1 << 63)
+		sys.stdout.buffer.write(fmt["encode"](ring))
+	END
+	run cms-count --query wide --stats -e a
+	like "$(cat "$ERR")" 'last 18446744073709551615 to 18446744073709551615 records' \
+		"of panes as long as can be it says the most there is"
+else
+	skip "panes as long as can be" "no python3"
+fi
 tail -n "$(covered 777 20000)" log | sort | uniq -c | sort -k1,1nr -k2,2 |
 	awk '{ print $1 "\t" $2 }' >want
 run cms-top --window=777 -k 1000 log
