@@ -351,11 +351,10 @@ static enum sketch_status decode_ring(struct ring **ring, const struct sketch_fi
 		return error_set(error, SKETCH_UNSUPPORTED,
 				 "window unit %" PRIu32 " is not supported (this reads 1 and 2)",
 				 unit);
-	/* Stamps go on; none may come that has no successor. */
 	if (!is_zero(bytes + 40, 24) || window.records > records ||
 	    window.stamp > FORMAT_MAX_STAMP ||
 	    (unit == SKETCH_WINDOW_NANOSECONDS && window.span > 0 &&
-	     window.stamp > (uint64_t)INT64_MAX / window.span))
+	     window.stamp > format_last_stamp(window.span)))
 		return damaged(error, "the parameters of the window");
 	switch (ring_make(ring, &window, &reason)) {
 	case SKETCH_OK:

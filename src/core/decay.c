@@ -133,6 +133,9 @@ void decay_free(struct decay *decay)
 
 void decay_move(struct decay *decay, uint64_t now)
 {
+	/* No file has a later moment. */
+	if (now > (uint64_t)INT64_MAX)
+		now = (uint64_t)INT64_MAX;
 	if (now <= decay->now)
 		return;
 	decay->rest += now - decay->now;

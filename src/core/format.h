@@ -228,6 +228,14 @@ struct format_section {
 };
 
 /* Where a section may begin at the earliest after a byte. */
+/* The last stamp of a window in nanoseconds: time stands still there. */
+static inline uint64_t format_last_stamp(uint64_t span)
+{
+	uint64_t last = (uint64_t)INT64_MAX / span;
+
+	return last < FORMAT_MAX_STAMP ? last : FORMAT_MAX_STAMP;
+}
+
 static inline uint64_t format_align(uint64_t offset)
 {
 	return (offset + FORMAT_ALIGNMENT - 1) / FORMAT_ALIGNMENT * FORMAT_ALIGNMENT;

@@ -166,10 +166,8 @@ static enum sketch_status check_window(const uint8_t *image, const struct parts 
 					 "damaged: the generations of the window do not follow "
 					 "each other");
 	}
-	/* Stamps go on; none may come that has no successor. */
-	if (window->stamp > FORMAT_MAX_STAMP ||
-	    (window->unit == SKETCH_WINDOW_NANOSECONDS &&
-	     window->stamp > (uint64_t)INT64_MAX / window->span))
+	if (window->stamp > FORMAT_MAX_STAMP || (window->unit == SKETCH_WINDOW_NANOSECONDS &&
+						 window->stamp > format_last_stamp(window->span)))
 		return error_set(error, SKETCH_DAMAGED,
 				 "damaged: generation %" PRIu64 " of a window of %" PRIu64,
 				 window->stamp, window->span);

@@ -31,6 +31,7 @@
 
 #include "counts.h"
 #include "error.h"
+#include "format.h"
 
 #define WINDOW_PANES 9
 
@@ -116,6 +117,14 @@ static enum sketch_status make_holder(struct sketch_counts **counts,
 	return SKETCH_OK;
 }
 
+/* Of nanoseconds. */
+static uint64_t stamp_of(const struct sketch_pane_window *window, uint64_t now)
+{
+	uint64_t stamp = now / window->span, last = format_last_stamp(window->span);
+
+	return stamp < last ? stamp : last;
+}
+
 enum sketch_status sketch_counts_new_window(struct sketch_counts **counts,
 					    const struct sketch_identity *identity,
 					    const struct sketch_counts_params *pane,
@@ -134,7 +143,7 @@ enum sketch_status sketch_counts_new_window(struct sketch_counts **counts,
 	}
 	made->ring->window.records = 0;
 	made->ring->window.stamp =
-		window->unit == SKETCH_WINDOW_NANOSECONDS ? now / window->span : 0;
+		window->unit == SKETCH_WINDOW_NANOSECONDS ? stamp_of(window, now) : 0;
 	*counts = made;
 	return SKETCH_OK;
 }
@@ -154,7 +163,8 @@ static void turn_to(struct ring *ring, uint64_t stamp)
 		counts_clear(oldest);
 		ring->panes[panes - 1] = oldest;
 	}
-	window->stamp = stamp;
+	/* At the last stamp that a file can have, time goes on and its number stays. */
+	window->stamp = stamp < FORMAT_MAX_STAMP ? stamp : FORMAT_MAX_STAMP;
 	window->records = 0;
 }
 
@@ -165,8 +175,8 @@ void sketch_counts_advance(struct sketch_counts *counts, uint64_t now)
 	if (counts_decays(counts) && counts->decay.unit == SKETCH_WINDOW_NANOSECONDS)
 		decay_move(&counts->decay, now);
 	if (ring != NULL && ring->window.unit == SKETCH_WINDOW_NANOSECONDS &&
-	    now / ring->window.span > ring->window.stamp)
-		turn_to(ring, now / ring->window.span);
+	    stamp_of(&ring->window, now) > ring->window.stamp)
+		turn_to(ring, stamp_of(&ring->window, now));
 }
 
 uint64_t sketch_counts_moment(const struct sketch_counts *counts)

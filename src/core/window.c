@@ -22,6 +22,7 @@
 
 #include "bloom.h"
 #include "error.h"
+#include "format.h"
 
 #define WINDOW_GENERATIONS 2
 
@@ -76,6 +77,9 @@ void sketch_window_advance(struct sketch_bloom *filter, uint64_t stamp)
 {
 	size_t count = filter->layer_count;
 
+	if (filter->window.unit == SKETCH_WINDOW_NANOSECONDS &&
+	    stamp > format_last_stamp(filter->window.span))
+		stamp = format_last_stamp(filter->window.span);
 	if (stamp <= filter->window.stamp)
 		return;
 	/* However long nothing came, no more generations can be forgotten than there
@@ -88,6 +92,9 @@ void sketch_window_advance(struct sketch_bloom *filter, uint64_t stamp)
 		oldest.records = 0;
 		filter->layers[count - 1] = oldest;
 	}
+	/* At the last stamp that a file can have, records go on and its number stays. */
+	if (stamp > FORMAT_MAX_STAMP)
+		stamp = FORMAT_MAX_STAMP;
 	for (size_t i = 0; i < count; i++)
 		filter->layers[i].stamp = stamp + i - (count - 1);
 	filter->window.stamp = stamp;

@@ -1250,6 +1250,63 @@ static void read__panes_that_do_not_fit__is_refused(void **unused)
 	history_free(&history);
 }
 
+static void add_one(struct sketch_counts *counts, const struct history *history, size_t key)
+{
+	struct sketch_key one = key_at(history, key, 1);
+	struct sketch_error error;
+	size_t done;
+
+	assert_status(SKETCH_OK, sketch_counts_add(counts, &one, 1, NULL, &done, &error), &error);
+}
+
+static uint64_t count_of(const struct sketch_counts *counts, const struct history *history,
+			 size_t key)
+{
+	struct sketch_key asked = key_at(history, key, 0);
+
+	return sketch_counts_query(counts, &asked).high;
+}
+
+/* A file with the last stamp or moment there can be is read, so it must be one that can
+ * be gone on with, and read again. */
+static void save__at_the_last_stamp__goes_on_and_is_read_again(void **unused)
+{
+	struct history history = history_make(9);
+	struct sketch_counts *counts =
+		windowed(5, 9, SKETCH_CONSERVATIVE, SKETCH_WINDOW_RECORDS, 4, 0);
+
+	(void)unused;
+	counts->ring->window.stamp = FORMAT_MAX_STAMP;
+	for (size_t i = 0; i < 9; i++) {
+		add_one(counts, &history, i);
+		counts = resumed(counts);
+		for (size_t k = 0; k < 9; k++)
+			assert_int_equal(count_of(counts, &history, k), k <= i && k + 4 > i);
+	}
+	sketch_counts_free(counts);
+	counts = windowed(5, 9, SKETCH_CONSERVATIVE, SKETCH_WINDOW_NANOSECONDS, 8,
+			  (uint64_t)INT64_MAX);
+	for (uint64_t i = 0; i < 3; i++) {
+		sketch_counts_advance(counts, (uint64_t)INT64_MAX + 1000 * i);
+		add_one(counts, &history, 1);
+		counts = resumed(counts);
+		assert_int_equal(count_of(counts, &history, 1), i + 1);
+	}
+	sketch_counts_free(counts);
+	for (int unit = SKETCH_WINDOW_RECORDS; unit <= SKETCH_WINDOW_NANOSECONDS; unit++) {
+		counts = decaying(5, 9, (enum sketch_window_unit)unit, 1, (uint64_t)INT64_MAX);
+		for (uint64_t i = 0; i < 3; i++) {
+			sketch_counts_advance(counts, (uint64_t)INT64_MAX + 1000 * i);
+			add_one(counts, &history, 1);
+			counts = resumed(counts);
+			assert_int_equal(count_of(counts, &history, 1),
+					 (i + 1) * sketch_counts_one(counts));
+		}
+		sketch_counts_free(counts);
+	}
+	history_free(&history);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1276,6 +1333,7 @@ int main(void)
 		cmocka_unit_test(read__window_out_of_range__is_refused),
 		cmocka_unit_test(read__decay_out_of_range__is_refused),
 		cmocka_unit_test(read__panes_that_do_not_fit__is_refused),
+		cmocka_unit_test(save__at_the_last_stamp__goes_on_and_is_read_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

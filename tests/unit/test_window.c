@@ -421,6 +421,36 @@ static void save__in_the_middle__goes_on_as_if_never_stopped(void **state)
 	}
 }
 
+/* A file with the last stamp there can be is read, so it must be one that can be gone on
+ * with, and read again. */
+static void save__at_the_last_stamp__goes_on_and_is_read_again(void **state)
+{
+	(void)state;
+	for (int unit = 1; unit <= 2; unit++) {
+		struct sketch_window window = of_records(100);
+		struct sketch_bloom *filter;
+
+		window.stamp = FORMAT_MAX_STAMP;
+		if (unit == 2)
+			window = of_time(100, (uint64_t)INT64_MAX / 100);
+		filter = window_make(SKETCH_BLOCKED, 100, 0.01, &window);
+		assert_false(see(filter, 1, false));
+		for (int turns = 1; turns <= 3; turns++) {
+			struct bytes file;
+
+			sketch_window_advance(filter, get(filter).stamp + 1);
+			file = filter_bytes(filter);
+			sketch_bloom_free(filter);
+			filter = filter_from_bytes(&file, SKETCH_WRITABLE);
+			bytes_free(&file);
+			assert_int_equal(get(filter).stamp, window.stamp);
+		}
+		/* Records are forgotten; time stands still. */
+		assert_int_equal(see(filter, 1, false), unit == 2);
+		sketch_bloom_free(filter);
+	}
+}
+
 static void save__of_any_window__says_so_in_the_file(void **state)
 {
 	struct sketch_window window = of_time(UINT64_C(86400000000000), 20000);
@@ -684,6 +714,7 @@ int main(void)
 		cmocka_unit_test(advance__a_thousand_times__takes_no_more_memory),
 		cmocka_unit_test(rate__of_both_generations_together__is_at_most_p),
 		cmocka_unit_test(save__in_the_middle__goes_on_as_if_never_stopped),
+		cmocka_unit_test(save__at_the_last_stamp__goes_on_and_is_read_again),
 		cmocka_unit_test(save__of_any_window__says_so_in_the_file),
 		cmocka_unit_test(read__any_flipped_bit_of_the_window__is_noticed),
 		cmocka_unit_test(read__window_field_out_of_range__is_refused),
