@@ -333,7 +333,7 @@ static void check_round_trip(const struct sketch_request *request)
 static void plan__random_inputs__round_trip(void **state)
 {
 	struct dice dice = { 7 };
-	int runs = run_long() ? 100000 : run_slow() ? 200 : 3000;
+	int runs = run_long() ? 100000 : run_slow() ? 200 : 600;
 
 	(void)state;
 	for (int i = 0; i < runs; i++) {
