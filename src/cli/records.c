@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "cutter.h"
+#include "foreign.h"
 #include "message.h"
 #include "progress.h"
 #include "scan.h"
@@ -46,9 +47,9 @@ struct records {
 	FILE *list; /* --files0-from */
 	char *listed;
 	size_t listed_room, next_name;
-	const char *name; /* of the input that is open */
-	int fd;           /* -1 while none is */
-	bool regular;
+	const char *name;     /* of the input that is open */
+	int fd;               /* -1 while none is */
+	bool regular, looked; /* it has been judged by its first bytes */
 	struct stat forbidden[RECORDS_FORBIDDEN];
 	size_t forbidden_count;
 
@@ -232,7 +233,10 @@ static enum step open_input(struct records *r, const char *name)
 	else if (is_forbidden(r, &st))
 		why = "is the output, too";
 	if (why != NULL) {
-		message("%s: %s", message_input_name(name), why);
+		if (fd < 0 && errno == ENOENT && r->setup.absent != NULL && r->list == NULL)
+			message("%s: %s (%s%s)", name, why, r->setup.absent, name);
+		else
+			message("%s: %s", message_input_name(name), why);
 		if (fd > STDIN_FILENO)
 			close(fd);
 		return give_up_input(r);
@@ -240,6 +244,7 @@ static enum step open_input(struct records *r, const char *name)
 	r->name = r->cutter.name = name;
 	r->fd = fd;
 	r->regular = S_ISREG(st.st_mode);
+	r->looked = false;
 	if (r->regular)
 		(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	else if (S_ISFIFO(st.st_mode) && fcntl(fd, F_GETPIPE_SZ) < RECORDS_PIPE)
@@ -254,22 +259,6 @@ static void close_input(struct records *r)
 	if (r->fd > STDIN_FILENO)
 		close(r->fd);
 	r->fd = -1;
-}
-
-/* Makes sure that an input is open. */
-static enum step next_input(struct records *r)
-{
-	while (r->fd < 0) {
-		enum step step;
-		const char *name = next_name(r, &step);
-
-		if (name == NULL)
-			return step;
-		step = open_input(r, name);
-		if (step != STEP_ON)
-			return step;
-	}
-	return STEP_ON;
 }
 
 /* ------------------------------------------------------------------ waiting */
@@ -432,6 +421,44 @@ static enum step refill(struct records *r)
 }
 
 /* ------------------------------------------------------------------- records */
+
+/* Judges an input by its first bytes, or reads them. */
+static enum step look(struct records *r)
+{
+	size_t length = (size_t)(r->buffer.end - r->buffer.begin);
+	char why[FOREIGN_TEXT];
+
+	switch (foreign_look(r->buffer.begin, length, r->buffer.ended, why)) {
+	case FOREIGN_UNDECIDED:
+		return refill(r);
+	case FOREIGN_NOT:
+		r->looked = true;
+		return STEP_ON;
+	case FOREIGN_IS:
+		break;
+	}
+	message("%s: %s", message_input_name(r->name), why);
+	r->cutter.tally.inputs--;
+	r->cutter.tally.bytes -= length;
+	close_input(r);
+	return give_up_input(r);
+}
+
+/* Makes sure that an input is open that is one of records. */
+static enum step next_input(struct records *r)
+{
+	while (r->fd < 0 || !r->looked) {
+		enum step step = STEP_ON;
+		const char *name = r->fd < 0 ? next_name(r, &step) : r->name;
+
+		if (name == NULL)
+			return step;
+		step = r->fd < 0 ? open_input(r, name) : look(r);
+		if (step != STEP_ON)
+			return step;
+	}
+	return STEP_ON;
+}
 
 /* Where there is no whole record: reads on, or leaves an input that has ended. */
 static enum step read_on(struct records *r)

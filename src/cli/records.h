@@ -5,6 +5,9 @@
  * or NUL with -z), of any bytes and any length, the empty one included; a last
  * record without its terminator counts; no record spans two inputs.
  *
+ * What begins as a sketch or a compressed file does is no input of records: it is refused as
+ * one that cannot be read.
+ *
  * Memory depends on the longest record, not on the stream. */
 #ifndef CLI_RECORDS_H
 #define CLI_RECORDS_H
@@ -76,6 +79,9 @@ struct records_setup {
 	                        * from 0 to 2^64 - 1, nor "-" for 0, ends it all */
 	bool all_needed;       /* an input that cannot be read ends it all; else it is
 	                  * passed over, and records_trouble tells */
+	/* What to do with an operand that is no file, to which the operand is added ("for a
+	 * key: -e "); may be NULL. */
+	const char *absent;
 	/* Called before a read that would block, so that output can be flushed; false
 	 * ends the reading.  May be NULL. */
 	bool (*idle)(void *context);

@@ -444,6 +444,7 @@ static bool ask_inputs(struct run *run, bool *trouble)
 		.seed = run->seed,
 		.fold = run->fold,
 		.keep_keys = query->filters.count > 1 || run->has_dcso,
+		.absent = "for a key: -e ",
 		.idle = query->parallel.threads > 1 ? NULL : flush,
 		.context = run,
 		.touch = &run->touch,

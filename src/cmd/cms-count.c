@@ -469,6 +469,7 @@ static bool open_records(struct run *run, bool asks)
 		.keep_keys = true,
 		.weight_field = count->counts.weight_field,
 		.all_needed = count->counts.output != NULL || count->counts.state.path != NULL,
+		.absent = asks ? "for a key: -e " : NULL,
 		.idle = count->parallel.threads > 1 ? NULL : flush,
 		.tick = count->counts.state.save_every > 0 ? save : NULL,
 		.interval = count->counts.state.save_every,

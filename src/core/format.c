@@ -9,7 +9,7 @@
 
 /* The high bit catches a 7-bit transfer, \r\n and \n one that converts line
  * ends, \x1a a program that stops at the end of a DOS text. */
-static const uint8_t format_magic[8] = { 0x89, 'S', 'K', 'E', '\r', '\n', 0x1a, '\n' };
+static const uint8_t format_magic[FORMAT_MAGIC] = { 0x89, 'S', 'K', 'E', '\r', '\n', 0x1a, '\n' };
 
 uint64_t format_fingerprint(const uint8_t seed[16])
 {
@@ -31,6 +31,11 @@ static bool all_zero(const uint8_t *bytes, uint64_t length)
 }
 
 /* ------------------------------------------------------------------- magic */
+
+bool format_begins(const uint8_t *bytes, size_t length)
+{
+	return memcmp(bytes, format_magic, length < FORMAT_MAGIC ? length : FORMAT_MAGIC) == 0;
+}
 
 /* Says what a file is that does not begin with our magic. */
 static enum sketch_status refuse_foreign(const uint8_t *bytes, size_t length,

@@ -175,6 +175,7 @@
 #include "sketch.h"
 
 #define FORMAT_VERSION 1u
+#define FORMAT_MAGIC 8u
 #define FORMAT_HEADER_BYTES 128u
 #define FORMAT_ENTRY_BYTES 32u
 #define FORMAT_LAYER_BYTES 64u
@@ -294,5 +295,8 @@ void format_encode_counting(uint8_t *bytes, unsigned int counter_bits);
 /* Reads the numbers of a CUCKOO section, unchecked. */
 void format_decode_cuckoo(const uint8_t *bytes, struct sketch_cuckoo_params *params);
 void format_encode_cuckoo(uint8_t *bytes, const struct sketch_cuckoo_params *params);
+
+/* Whether these bytes are the magic, or as much of it as there are. */
+bool format_begins(const uint8_t *bytes, size_t length);
 
 #endif

@@ -159,7 +159,8 @@ run bash -c 'bloom-query f.bloom list >>new'
 is "$status" 0 "appending to another file is no such thing"
 expect 1 '' "nor is /dev/null on both sides" bash -c 'bloom-query f.bloom </dev/null >>/dev/null'
 quietly "nor for bloom-build" bash -c 'bloom-build -n 9 </dev/null >>/dev/null'
-quietly "nor is a filter that is its own input" bash -c 'bloom-query -v f.bloom f.bloom'
+clean_error "a filter that is its own input is no records" "f.bloom: is a Bloom filter" \
+	bash -c 'bloom-query -v f.bloom f.bloom'
 run bash -c 'bloom-build -n 9 --append f.bloom f.bloom'
 if [ "$status" -eq 0 ]; then
 	ok "--append F F is right" test "$(info f.bloom records)" -gt 100
