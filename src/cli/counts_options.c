@@ -321,12 +321,7 @@ static bool contradicts_span(const char *file, const char *field, const struct s
 {
 	if (asked->length == 0 || (asked->unit == has->unit && asked->length == has->length))
 		return false;
-	if (has->length == 0)
-		message("%s: %s differs: the file has none", file, field);
-	else
-		message("%s: %s differs: the file has %" PRIu64 " %s", file, field, has->length,
-			span_unit_name(has->unit));
-	return true;
+	return span_differs(file, field, has, asked);
 }
 
 static bool contradicts_forgetting(const struct counts_options *options, const char *file,

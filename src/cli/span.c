@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "duration.h"
 #include "message.h"
 #include "number.h"
 
@@ -27,4 +28,15 @@ bool span_parse(const char *option, const char *value, struct span *span)
 const char *span_unit_name(enum sketch_window_unit unit)
 {
 	return unit == SKETCH_WINDOW_RECORDS ? "records" : "nanoseconds";
+}
+
+bool span_differs(const char *file, const char *field, const struct span *has,
+		  const struct span *asked)
+{
+	char one[DURATION_TEXT], other[DURATION_TEXT];
+
+	message("%s: %s differs: the file has %s, the command line says %s", file, field,
+		has->length == 0 ? "none" : duration_or_records(one, has->unit, has->length),
+		duration_or_records(other, asked->unit, asked->length));
+	return true;
 }

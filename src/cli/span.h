@@ -19,4 +19,8 @@ bool span_parse(const char *option, const char *value, struct span *span);
 /* "records" or "nanoseconds". */
 const char *span_unit_name(enum sketch_window_unit unit);
 
+/* Says that a file has another span than was asked for, or none; true. */
+bool span_differs(const char *file, const char *field, const struct span *has,
+		  const struct span *asked);
+
 #endif

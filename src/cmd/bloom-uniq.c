@@ -423,17 +423,16 @@ static bool contradicts_window(const struct uniq *uniq, const struct sketch_bloo
 {
 	struct sketch_window window;
 	bool has = sketch_window_get(filter, &window);
+	struct span of_file = { 0 };
 
 	if (!uniq->has_window)
 		return false;
 	if (has && window.unit == uniq->window.unit && window.span == uniq->window.span)
 		return false;
-	if (!has)
-		message("%s: window differs: the file has none", uniq->state.path);
-	else
-		message("%s: window differs: the file has %" PRIu64 " %s", uniq->state.path,
-			window.span, span_unit_name(window.unit));
-	return true;
+	if (has)
+		of_file = (struct span){ window.unit, window.span };
+	return span_differs(uniq->state.path, "window", &of_file,
+			    &(struct span){ uniq->window.unit, uniq->window.span });
 }
 
 /* Nothing is ever taken out here, so what can be is only larger. */

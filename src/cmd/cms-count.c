@@ -293,15 +293,24 @@ static void bring_together(struct run *run)
 		sketch_counts_advance(run->asked[i], latest);
 }
 
-/* Decayed counts are of one half-life, or their sum would mean nothing. */
-static bool decays_alike(const struct sketch_counts *a, const struct sketch_counts *b)
+/* Whether the sketch may be added to the first: of one seed, and what each has forgotten
+ * the same, or their sum would mean nothing.  Of different sizes they may be. */
+static bool adds_up(const struct run *run, size_t i)
 {
-	struct sketch_decay one, other;
-	bool decays = sketch_counts_decay(a, &one);
+	const struct words *names = &run->count->counts.queries;
+	const struct sketch_identity *first = sketch_counts_identity(run->asked[0]);
+	const struct sketch_identity *identity = sketch_counts_identity(run->asked[i]);
+	struct sketch_error error;
 
-	if (decays != sketch_counts_decay(b, &other))
+	if (identity->seed != first->seed || identity->transforms != first->transforms) {
+		message("%s and %s: %s differs", names->items[0], names->items[i],
+			identity->seed != first->seed ? "seed" : "ignore-case");
 		return false;
-	return !decays || (one.unit == other.unit && one.half_life == other.half_life);
+	}
+	if (i == 0 || sketch_counts_forget_alike(run->asked[0], run->asked[i], &error) == SKETCH_OK)
+		return true;
+	message("%s and %s: %s", names->items[0], names->items[i], error.text);
+	return false;
 }
 
 static bool open_sketches(struct run *run)
@@ -314,24 +323,11 @@ static bool open_sketches(struct run *run)
 		return false;
 	}
 	for (size_t i = 0; i < names->count; i++) {
-		const struct sketch_identity *first, *identity;
-
 		if (counts_named_twice(names->items, i))
 			return false;
 		run->asked[i] = counts_open(names->items[i]);
-		if (run->asked[i] == NULL)
+		if (run->asked[i] == NULL || !adds_up(run, i))
 			return false;
-		first = sketch_counts_identity(run->asked[0]);
-		identity = sketch_counts_identity(run->asked[i]);
-		if (identity->seed != first->seed || identity->transforms != first->transforms) {
-			message("%s and %s: %s differs", names->items[0], names->items[i],
-				identity->seed != first->seed ? "seed" : "ignore-case");
-			return false;
-		}
-		if (!decays_alike(run->asked[0], run->asked[i])) {
-			message("%s and %s: decay differs", names->items[0], names->items[i]);
-			return false;
-		}
 	}
 	bring_together(run);
 	if (run->count->records.fold &&

@@ -37,6 +37,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "duration.h"
 #include "endian.h"
 #include "error.h"
 #include "portable.h"
@@ -961,25 +962,25 @@ enum sketch_status counts_differ(struct sketch_error *error, const char *field, 
 			 b);
 }
 
-/* Whether two may be added, by what they forget. */
-static enum sketch_status forgets_alike(const struct sketch_counts *a,
-					const struct sketch_counts *b, struct sketch_error *error)
+enum sketch_status counts_spans_differ(struct sketch_error *error, const char *field,
+				       const enum sketch_window_unit units[2],
+				       const uint64_t lengths[2])
 {
-	if ((a->ring != NULL) != (b->ring != NULL))
-		return error_set(error, SKETCH_MISMATCH,
-				 "window differs: only one of the two has one");
-	if (counts_decays(a) != counts_decays(b))
-		return error_set(error, SKETCH_MISMATCH,
-				 "decay differs: only one of the two decays");
-	if (a->ring != NULL)
-		return ring_compatible(a->ring, b->ring, error);
-	if (!counts_decays(a))
-		return SKETCH_OK;
-	if (a->decay.unit != b->decay.unit)
-		return error_set(error, SKETCH_MISMATCH,
-				 "decay unit differs: records and nanoseconds");
-	if (a->decay.half_life != b->decay.half_life)
-		return counts_differ(error, "half-life", a->decay.half_life, b->decay.half_life);
+	char one[DURATION_TEXT], other[DURATION_TEXT];
+
+	return error_set(error, SKETCH_MISMATCH, "%s differs: %s and %s", field,
+			 duration_or_records(one, units[0], lengths[0]),
+			 duration_or_records(other, units[1], lengths[1]));
+}
+
+static enum sketch_status decay_alike(const struct sketch_counts *a, const struct sketch_counts *b,
+				      struct sketch_error *error)
+{
+	const enum sketch_window_unit units[] = { a->decay.unit, b->decay.unit };
+	const uint64_t lengths[] = { a->decay.half_life, b->decay.half_life };
+
+	if (a->decay.unit != b->decay.unit || a->decay.half_life != b->decay.half_life)
+		return counts_spans_differ(error, "half-life", units, lengths);
 	if (a->decay.unit == SKETCH_WINDOW_RECORDS)
 		return error_set(error, SKETCH_MISMATCH,
 				 "decay by records: which of the two streams' records came later "
@@ -987,11 +988,33 @@ static enum sketch_status forgets_alike(const struct sketch_counts *a,
 	return SKETCH_OK;
 }
 
+enum sketch_status sketch_counts_forget_alike(const struct sketch_counts *a,
+					      const struct sketch_counts *b,
+					      struct sketch_error *error)
+{
+	bool windows = a->ring != NULL && b->ring != NULL;
+	bool decays = counts_decays(a) && counts_decays(b);
+
+	if (windows)
+		return ring_compatible(a->ring, b->ring, error);
+	if (decays)
+		return decay_alike(a, b, error);
+	if ((a->ring != NULL && counts_decays(b)) || (b->ring != NULL && counts_decays(a)))
+		return error_set(error, SKETCH_MISMATCH, "one has a window, one decays");
+	if (a->ring != NULL || b->ring != NULL)
+		return error_set(error, SKETCH_MISMATCH,
+				 "window differs: only one of the two has one");
+	if (counts_decays(a) || counts_decays(b))
+		return error_set(error, SKETCH_MISMATCH,
+				 "decay differs: only one of the two decays");
+	return SKETCH_OK;
+}
+
 enum sketch_status sketch_counts_compatible(const struct sketch_counts *a,
 					    const struct sketch_counts *b,
 					    struct sketch_error *error)
 {
-	enum sketch_status status = forgets_alike(a, b, error);
+	enum sketch_status status = sketch_counts_forget_alike(a, b, error);
 
 	/* First, since it goes with another size where memory is the same. */
 	if (status != SKETCH_OK)

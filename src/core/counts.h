@@ -49,6 +49,11 @@ enum sketch_status counts_sum(struct sketch_counts **sum, const struct sketch_co
 enum sketch_status counts_differ(struct sketch_error *error, const char *field, uint64_t a,
 				 uint64_t b);
 
+/* The same of two spans, "window differs: 5min and 500 records". */
+enum sketch_status counts_spans_differ(struct sketch_error *error, const char *field,
+				       const enum sketch_window_unit units[2],
+				       const uint64_t lengths[2]);
+
 /* What the table says of a key, whether or not it is tracked. */
 uint64_t counts_estimate(const struct sketch_counts *counts, struct sketch_hash hash);
 

@@ -461,13 +461,14 @@ enum sketch_status ring_compatible(const struct ring *a, const struct ring *b,
 {
 	const struct sketch_pane_window *p = &a->window, *q = &b->window;
 
-	if (p->unit != q->unit)
-		return error_set(error, SKETCH_MISMATCH,
-				 "window unit differs: records and nanoseconds");
-	if (p->length != q->length)
-		return counts_differ(error, "window", p->length, q->length);
+	const enum sketch_window_unit units[] = { p->unit, q->unit };
+
+	if (p->unit != q->unit || p->length != q->length)
+		return counts_spans_differ(error, "window", units,
+					   (const uint64_t[]){ p->length, q->length });
 	if (p->span != q->span)
-		return counts_differ(error, "span of a pane", p->span, q->span);
+		return counts_spans_differ(error, "span of a pane", units,
+					   (const uint64_t[]){ p->span, q->span });
 	if (p->panes != q->panes)
 		return counts_differ(error, "number of panes", p->panes, q->panes);
 	if (p->unit == SKETCH_WINDOW_RECORDS)

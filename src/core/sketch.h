@@ -591,6 +591,11 @@ enum sketch_status sketch_counts_compatible(const struct sketch_counts *a,
 					    const struct sketch_counts *b,
 					    struct sketch_error *error);
 
+/* SKETCH_OK where, by what they forget, counts of the two may be added; else SKETCH_MISMATCH. */
+enum sketch_status sketch_counts_forget_alike(const struct sketch_counts *a,
+					      const struct sketch_counts *b,
+					      struct sketch_error *error);
+
 /* Adds `from` to `into`.  Plain sketches add up to that of both streams, bit for
  * bit.  Of conservative ones every bound stays true: a key tracked in one is
  * counted by the other's estimate where that does not track it.  SKETCH_RANGE where

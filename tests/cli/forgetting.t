@@ -300,7 +300,44 @@ END
 clean_error "cms-top --query of what is not added" window cms-top --query hour --query ever
 clean_error "cms-count --query of decayed and other counts" decay \
 	cms-count --query d10 --query ever -e 0
-expect 0 '0\tx\n' "but of a window and others" cms-count --query hour --query ever -e x
+
+# ---- one rule for all that add up
+# Each is a pair of sketches and what is said of them.
+cms-count -o min5 --window=5min log
+cms-count -o min10 --window=10min log
+cms-count -o half5 --decay=5min log
+cms-count -o half90 --decay=90s log
+cp w10 w10copy
+cp d10 d10copy
+cp min5 min5copy
+cp half5 half5copy
+while IFS=: read -r pair said; do
+	# shellcheck disable=SC2086 # words
+	set -- $pair
+	for command in "cms-top --query $1 --query $2" "cms-count --query $1 --query $2 -e x" \
+		"sketch-merge -o new $1 $2"; do
+		# shellcheck disable=SC2086 # words
+		clean_error "$command" "$1 and $2: $said" $command
+	done
+done <<'END'
+hour ever:window differs: only one of the two has one
+ever d10:decay differs: only one of the two decays
+min5 half5:one has a window, one decays
+half5 min5:one has a window, one decays
+min5 min10:window differs: 5min and 10min
+min10 w10:window differs: 10min and 10 records
+half5 half90:half-life differs: 5min and 90s
+d10 half5:half-life differs: 10 records and 5min
+w10 w10copy:window of records: the last of two streams are not the last of both
+d10 d10copy:decay by records: which of the two streams' records came later
+END
+for pair in "min5 min5copy" "half5 half5copy"; do
+	# shellcheck disable=SC2086 # words
+	set -- $pair
+	quietly "cms-count --query of two alike, $pair" cms-count --query "$1" --query "$2" -e x
+	quietly "and cms-top" cms-top --query "$1" --query "$2"
+	quietly "and sketch-merge" sketch-merge -o new "$1" "$2"
+done
 
 # ---- what agrees and what does not
 clean_error "another window" 'has 10 records' cms-count --append w10 --window=20 log
@@ -310,6 +347,8 @@ clean_error "a window for a file without" 'window differs: the file has none' \
 clean_error "decay for a file with a window" 'decay differs: the file has none' \
 	cms-count --append w10 --decay=20 log
 clean_error "another half-life" 'has 10 records' cms-count --append d10 --decay=20 log
+clean_error "another window of time" 'window differs: the file has 5min, the command line says 10min' \
+	cms-count --append min5 --window=600s log
 quietly "its own" cms-count --append w10 --window=10 log
 quietly "and its size" cms-count --append w10 --window=10 --size 1MiB log
 quietly "or none at all" cms-top -k 0 --append d10 log

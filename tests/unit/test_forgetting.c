@@ -961,14 +961,15 @@ static void union__of_what_forgets_otherwise__names_the_field(void **unused)
 	assert_mismatch(decaying(10, 5, SKETCH_WINDOW_NANOSECONDS, 9, 0), for_ever(), "decay");
 	assert_mismatch(in_time(80), in_time(81), "window");
 	assert_mismatch(in_time(80),
-			windowed(10, 5, SKETCH_CONSERVATIVE, SKETCH_WINDOW_RECORDS, 80, 0), "unit");
+			windowed(10, 5, SKETCH_CONSERVATIVE, SKETCH_WINDOW_RECORDS, 80, 0),
+			"records");
 	assert_mismatch(windowed(10, 5, SKETCH_CONSERVATIVE, SKETCH_WINDOW_RECORDS, 80, 0),
 			windowed(10, 5, SKETCH_CONSERVATIVE, SKETCH_WINDOW_RECORDS, 80, 0),
 			"records");
 	assert_mismatch(decaying(10, 5, SKETCH_WINDOW_NANOSECONDS, 9, 0),
 			decaying(10, 5, SKETCH_WINDOW_NANOSECONDS, 10, 0), "half-life");
 	assert_mismatch(decaying(10, 5, SKETCH_WINDOW_NANOSECONDS, 9, 0),
-			decaying(10, 5, SKETCH_WINDOW_RECORDS, 9, 0), "unit");
+			decaying(10, 5, SKETCH_WINDOW_RECORDS, 9, 0), "records");
 	assert_mismatch(decaying(10, 5, SKETCH_WINDOW_RECORDS, 9, 0),
 			decaying(10, 5, SKETCH_WINDOW_RECORDS, 9, 0), "records");
 	other->ring->window.span++;

@@ -1,4 +1,5 @@
 /* Words of the command line, and numbers in print. */
+#include "duration.h"
 #include "number.h"
 
 #include <float.h>
@@ -435,6 +436,34 @@ static void duration__every_unit__in_nanoseconds(void **state)
 	assert_duration("0.3333333333333h", UINT64_C(1199999999999));
 }
 
+static void duration_text__any__is_read_as_the_same(void **state)
+{
+	static const char *const typed[] = { "500ms", "90s",    "5min",         "24h",
+					     "7d",    "36525d", "0.000000001s", "1.000000001s" };
+	char text[DURATION_TEXT];
+	struct number_error error;
+	uint64_t value, again, random = 1;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof typed / sizeof *typed; i++) {
+		assert_true(number_duration(typed[i], &value, &error));
+		assert_string_equal(typed[i], duration_text(text, value));
+	}
+	/* Of every size, and multiples of every unit. */
+	for (unsigned int i = 0; i < 20000; i++) {
+		random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+		value = random >> (3 + i % 60);
+		value -= i % 3 == 0 ? value % UINT64_C(60000000000) : 0;
+		if (value == 0 || value > UINT64_C(36525) * 86400 * 1000000000)
+			continue;
+		assert_true(number_duration(duration_text(text, value), &again, &error));
+		assert_int_equal(value, again);
+	}
+	assert_string_equal("1 record", duration_or_records(text, SKETCH_WINDOW_RECORDS, 1));
+	assert_string_equal("10000 records",
+			    duration_or_records(text, SKETCH_WINDOW_RECORDS, 10000));
+}
+
 /* A day is 86400 s, so 0.9222..., for ever, of one is 79680 s: 64 digits of it are less. */
 static void duration__more_digits_than_are_kept__a_nanosecond_less_at_most(void **state)
 {
@@ -684,6 +713,7 @@ int main(void)
 		cmocka_unit_test(bits__suffix_without_bits_or_bytes__hinted),
 		cmocka_unit_test(bits__above_the_maximum__refused),
 		cmocka_unit_test(duration__every_unit__in_nanoseconds),
+		cmocka_unit_test(duration_text__any__is_read_as_the_same),
 		cmocka_unit_test(duration__more_digits_than_are_kept__a_nanosecond_less_at_most),
 		cmocka_unit_test(duration__faulty_words__refused_whole),
 		cmocka_unit_test(duration__no_unit_or_m__hinted),
