@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "duration.h"
 #include "message.h"
 #include "number.h"
 #include "open.h"
@@ -581,7 +583,7 @@ static void print_forgetting(const struct sketch_counts *counts)
 {
 	struct sketch_pane_window window;
 	struct sketch_decay decay;
-	char length[32], most[32];
+	char length[DURATION_TEXT], most[DURATION_TEXT];
 
 	if (sketch_counts_window(counts, &window)) {
 		if (window.unit == SKETCH_WINDOW_RECORDS)
@@ -589,17 +591,45 @@ static void print_forgetting(const struct sketch_counts *counts)
 				spans(&window, window.panes - 1, 1),
 				spans(&window, window.panes, 0));
 		else
-			message("a count covers the last %s to %s s",
-				number_print(length,
-					     (double)spans(&window, window.panes - 1, 0) / 1e9),
-				number_print(most, (double)spans(&window, window.panes, 0) / 1e9));
+			message("a count covers the last %s to %s",
+				duration_text(length, spans(&window, window.panes - 1, 0)),
+				duration_text(most, spans(&window, window.panes, 0)));
 	} else if (sketch_counts_decay(counts, &decay)) {
-		if (decay.unit == SKETCH_WINDOW_RECORDS)
-			message("a count halves every %" PRIu64 " records", decay.half_life);
-		else
-			message("a count halves every %s s",
-				number_print(length, (double)decay.half_life / 1e9));
+		message("a count halves every %s",
+			duration_or_records(length, decay.unit, decay.half_life));
 	}
+}
+
+/* What a window's pane covers has no finer moment than when the pane began. */
+bool counts_saved_text(char out[COUNTS_SAVED_TEXT], const struct sketch_counts *counts)
+{
+	uint64_t moment = sketch_counts_moment(counts), now = system_wall_clock();
+	char at[DURATION_TEXT], span[DURATION_TEXT], age[DURATION_TEXT];
+	struct sketch_pane_window window;
+	bool coarse = sketch_counts_window(counts, &window);
+	int length;
+
+	if (moment == 0)
+		return false;
+	length = snprintf(out, COUNTS_SAVED_TEXT, "as it was at %s%s%s",
+			  duration_moment(at, (int64_t)moment), coarse ? " or up to " : "",
+			  coarse ? duration_text(span, window.span) : "");
+	if (moment > now)
+		snprintf(out + length, COUNTS_SAVED_TEXT - (size_t)length,
+			 "%s, later than now by the clock", coarse ? " after" : "");
+	else
+		snprintf(out + length, COUNTS_SAVED_TEXT - (size_t)length, "%s%s ago",
+			 coarse ? " after, at most " : ", ", duration_age(age, now - moment));
+	return true;
+}
+
+void counts_print_saved(const struct sketch_counts *counts)
+{
+	char text[COUNTS_SAVED_TEXT];
+
+	if (counts_saved_text(text, counts))
+		message("%s", text);
+	counts_print_state(counts);
 }
 
 void counts_print_state(const struct sketch_counts *counts)

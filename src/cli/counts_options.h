@@ -90,6 +90,14 @@ bool counts_admit_batch(struct sketch_counts *counts, const struct records_batch
 			bool weighted, uint64_t records_before, uint64_t limit, bool *admitted,
 			uint64_t *estimates);
 
+/* "as it was at 2026-11-30 22:10:05 UTC, 6 s ago", of a saved sketch that forgets by time;
+ * false, and nothing, of another. */
+#define COUNTS_SAVED_TEXT 160
+bool counts_saved_text(char out[COUNTS_SAVED_TEXT], const struct sketch_counts *counts);
+
+/* Says that, and the state. */
+void counts_print_saved(const struct sketch_counts *counts);
+
 /* "tool: total 10, exact" and what else --stats says of counts. */
 void counts_print_state(const struct sketch_counts *counts);
 

@@ -548,7 +548,7 @@ static void report(struct run *run)
 	if (run->target.counts != NULL)
 		counts_print_state(run->target.counts);
 	for (size_t i = 0; i < run->count->counts.queries.count; i++)
-		counts_print_state(run->asked[i]);
+		counts_print_saved(run->asked[i]);
 }
 
 static int run_count(const struct count *count)

@@ -599,7 +599,10 @@ static int run_top(const struct top *top)
 	if (good && top->records.stats) {
 		if (run.records != NULL)
 			records_print_tally(run.records);
-		counts_print_state(run.target.counts);
+		if (top->counts.queries.count > 0)
+			counts_print_saved(run.target.counts);
+		else
+			counts_print_state(run.target.counts);
 	}
 	records_close(run.records);
 	if (run.out != NULL)

@@ -7,6 +7,7 @@
 
 #include "counts_options.h"
 #include "distinct.h"
+#include "duration.h"
 #include "facts.h"
 #include "filter.h"
 #include "message.h"
@@ -183,10 +184,29 @@ static void print_common(struct facts *facts, const char *file, const char *kind
 	facts_bytes(facts, "bytes", bytes);
 }
 
+/* Beside nanoseconds what people read: "5min". */
+static void print_duration(struct facts *facts, const char *name, enum sketch_window_unit unit,
+			   uint64_t length)
+{
+	char text[DURATION_TEXT];
+
+	if (unit == SKETCH_WINDOW_NANOSECONDS)
+		facts_word(facts, name, duration_text(text, length));
+}
+
+/* And of moments: "2026-11-30 22:10:05 UTC". */
+static void print_moment(struct facts *facts, const char *name, int64_t moment)
+{
+	char text[DURATION_TEXT];
+
+	facts_word(facts, name, duration_moment(text, moment));
+}
+
 static void print_arrangement(struct facts *facts, const struct sketch_bloom *filter)
 {
 	struct sketch_window window;
 	bool has = sketch_window_get(filter, &window);
+	int64_t began;
 
 	facts_word(facts, "arrangement",
 		   has                                                         ? "window" :
@@ -197,8 +217,13 @@ static void print_arrangement(struct facts *facts, const struct sketch_bloom *fi
 		return;
 	}
 	facts_count(facts, "window", window.span);
-	facts_word(facts, "window_unit",
-		   window.unit == SKETCH_WINDOW_RECORDS ? "records" : "nanoseconds");
+	facts_word(facts, "window_unit", span_unit_name(window.unit));
+	if (window.unit != SKETCH_WINDOW_NANOSECONDS)
+		return;
+	print_duration(facts, "window_duration", window.unit, window.span);
+	/* A file may say anything. */
+	if (!__builtin_add_overflow(window.landmark, window.stamp * window.span, &began))
+		print_moment(facts, "began", began);
 }
 
 static bool tell_filter(struct facts *facts, const char *file, struct sketch_bloom *filter,
@@ -306,6 +331,10 @@ static void print_window(struct facts *facts, const struct sketch_counts *counts
 		facts_word(facts, "window_unit", span_unit_name(window.unit));
 		facts_count(facts, "span", window.span);
 		facts_count(facts, "stamp", window.stamp);
+		print_duration(facts, "window_duration", window.unit, window.length);
+		print_duration(facts, "span_duration", window.unit, window.span);
+		if (window.unit == SKETCH_WINDOW_NANOSECONDS)
+			print_moment(facts, "began", (int64_t)(window.stamp * window.span));
 		if (!facts->as_json)
 			facts_count(facts, "panes", window.panes);
 	} else {
@@ -315,6 +344,9 @@ static void print_window(struct facts *facts, const struct sketch_counts *counts
 		facts_count(facts, "decay", decay.half_life);
 		facts_word(facts, "decay_unit", span_unit_name(decay.unit));
 		facts_count(facts, "now", decay.now);
+		print_duration(facts, "decay_duration", decay.unit, decay.half_life);
+		if (decay.unit == SKETCH_WINDOW_NANOSECONDS)
+			print_moment(facts, "now_utc", (int64_t)decay.now);
 	} else {
 		facts_none(facts, "decay");
 	}
@@ -345,6 +377,7 @@ static void tell_counts(struct facts *facts, const char *file, const struct sket
 {
 	const struct sketch_counts_params *params = sketch_counts_params(counts);
 	uint64_t one = sketch_counts_one(counts);
+	struct sketch_pane_window window;
 	struct sketch_counts_state state;
 
 	sketch_counts_state(counts, &state);
@@ -362,6 +395,8 @@ static void tell_counts(struct facts *facts, const char *file, const struct sket
 	facts_truth(facts, "exact", state.exact);
 	facts_count(facts, "tracked", state.tracked);
 	facts_count(facts, "tracked_most", params->tracked);
+	if (sketch_counts_window(counts, &window))
+		facts_word(facts, "tracked_most_of", "each pane");
 	if (params->tracked > 0)
 		print_number(facts, "floor", state.floor, one, COUNTS_UP);
 	else

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define SECOND UINT64_C(1000000000)
 
@@ -42,5 +43,33 @@ char *duration_or_records(char out[DURATION_TEXT], enum sketch_window_unit unit,
 	if (unit == SKETCH_WINDOW_NANOSECONDS)
 		return duration_text(out, length);
 	snprintf(out, DURATION_TEXT, "%" PRIu64 " record%s", length, length == 1 ? "" : "s");
+	return out;
+}
+
+char *duration_moment(char out[DURATION_TEXT], int64_t moment)
+{
+	/* Towards the past, also before 1970. */
+	time_t seconds = (time_t)(moment / (int64_t)SECOND - (moment % (int64_t)SECOND < 0));
+	struct tm parts;
+
+	if (gmtime_r(&seconds, &parts) == NULL ||
+	    strftime(out, DURATION_TEXT, "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
+		snprintf(out, DURATION_TEXT, "%" PRId64 " s after 1970", (int64_t)seconds);
+	return out;
+}
+
+char *duration_age(char out[DURATION_TEXT], uint64_t nanoseconds)
+{
+	static const struct {
+		const char *name;
+		uint64_t seconds;
+	} steps[] = { { "d", 86400 }, { "h", 3600 }, { "min", 60 }, { "s", 1 } };
+	uint64_t seconds = nanoseconds / SECOND;
+	size_t i = 0;
+
+	/* "90 s" says more than "1 min". */
+	while (i + 1 < sizeof steps / sizeof *steps && seconds < 2 * steps[i].seconds)
+		i++;
+	snprintf(out, DURATION_TEXT, "%" PRIu64 " %s", seconds / steps[i].seconds, steps[i].name);
 	return out;
 }

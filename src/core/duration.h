@@ -16,4 +16,11 @@ char *duration_text(char out[DURATION_TEXT], uint64_t nanoseconds);
 /* The same, or "500 records". */
 char *duration_or_records(char out[DURATION_TEXT], enum sketch_window_unit unit, uint64_t length);
 
+/* A moment, in nanoseconds since 1970-01-01 UTC, to the second:
+ * "2026-11-30 22:10:05 UTC". */
+char *duration_moment(char out[DURATION_TEXT], int64_t moment);
+
+/* How long ago something was, rounded down to one unit: "6 s", "3 min", "5 h", "2 d". */
+char *duration_age(char out[DURATION_TEXT], uint64_t nanoseconds);
+
 #endif

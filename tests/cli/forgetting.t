@@ -248,6 +248,8 @@ is "$(info brief total) $(cms-count --query brief -e 0 | cut -f 2)" "20000 0" \
 cms-count --append brief </dev/null
 is "$(info brief total)" 0 "--append goes on from now, and saves what that forgets"
 cms-count --window=1h -o hour log
+cms-count --window=10 -o w10 log
+cms-count -o ever log
 cp hour kept
 cms-count --append hour </dev/null
 cmp -s kept hour
@@ -262,6 +264,44 @@ if [ -n "$PYTHON" ]; then
 		--decay nanoseconds:half=3600000000000,now=1577836800000000000 >old
 	expect 0 '1.000\told\n' "years of half-lives leave nothing" \
 		bash -c 'echo old | cms-count --annotate --append old'
+
+	# ---- a saved sketch is as old as it is, and says so
+	formats=(--counts w=50,d=3,tracked=1000)
+	echo old | "$PYTHON" "$TOP/scripts/sketch-format" write "${formats[@]}" \
+		--window nanoseconds:length=12000000000,now=1577836800000000000 >old.window
+	echo old | "$PYTHON" "$TOP/scripts/sketch-format" write "${formats[@]}" \
+		--decay nanoseconds:half=300000000000,now=1577836801000000000 >old.decay
+	# The day of 2020 is half a year and more ago wherever this runs.
+	for tool in cms-top "cms-count -e old"; do
+		# shellcheck disable=SC2086 # words
+		run $tool --stats --query old.decay
+		like "$(cat "$ERR")" 'as it was at 2020-01-01 00:00:01 UTC, [0-9]{3,} d ago$' \
+			"$tool --stats --query says of when it speaks"
+		# shellcheck disable=SC2086 # words
+		run $tool --stats --query old.window
+		like "$(cat "$ERR")" \
+			'as it was at 2020-01-01 00:00:00 UTC or up to 1500ms after, at most [0-9]{3,} d ago$' \
+			"$tool: of a window, within a pane"
+		like "$(cat "$ERR")" 'a count covers the last 12s to 13500ms$' "$tool: and how long"
+		# shellcheck disable=SC2086 # words
+		run $tool --stats --query ahead
+		like "$(cat "$ERR")" 'as it was at 2100-01-01 00:00:00 UTC .*later than now by the clock' \
+			"$tool: of the future"
+	done
+	run cms-top --stats --query old.decay
+	like "$(cat "$ERR")" 'a count halves every 5min$' "half-lives are durations"
+	run cms-top --stats --window=1h log
+	not_ok "what is counted now is as of now" grep -q 'as it was' "$ERR"
+	run cms-top --stats --query ever
+	not_ok "and what forgets nothing is of no time" grep -q 'as it was' "$ERR"
+	for fact in window_duration:12s span_duration:1500ms "began:2020-01-01 00:00:00 UTC" \
+		"tracked_most_of:each pane"; do
+		is "$(info old.window "${fact%%:*}")" "${fact#*:}" "sketch-info: ${fact%%:*}"
+	done
+	for fact in decay_duration:5min "now_utc:2020-01-01 00:00:01 UTC" tracked_most_of:missing; do
+		is "$(info old.decay "${fact%%:*}")" "${fact#*:}" "sketch-info: ${fact%%:*}"
+	done
+	is "$(info w10 began) $(info w10 window_duration)" "missing missing" "not of records"
 else
 	skip "files of other times" "no python3"
 fi

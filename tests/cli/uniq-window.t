@@ -92,6 +92,8 @@ if [ -n "$PYTHON" ]; then
 		nanoseconds:span=1000000000,landmark=4102444800000000000,stamp=9 >ahead
 	run bash -c "printf 'early\nlate\nearly\nlate\n' | bloom-uniq --state ahead"
 	is "$status $(cat "$OUT")" "0 late" "a window ahead of the clock"
+	is "$(info ahead window_duration), $(info ahead began)" \
+		"1s, 2100-01-01 00:00:09 UTC" "sketch-info says when, for people"
 	like "$(cat "$ERR")" '^bloom-uniq: ahead: warning: .*clock' "which is said"
 	run bash -c "printf 'early\nlate\n' | bloom-uniq --state ahead"
 	is "$status $(cat "$OUT")" "0 " "is read again"

@@ -464,6 +464,35 @@ static void duration_text__any__is_read_as_the_same(void **state)
 			    duration_or_records(text, SKETCH_WINDOW_RECORDS, 10000));
 }
 
+static void duration_moment__any__is_utc_to_the_second(void **state)
+{
+	char text[DURATION_TEXT];
+
+	(void)state;
+	assert_string_equal("1970-01-01 00:00:00 UTC", duration_moment(text, 999999999));
+	assert_string_equal("1969-12-31 23:59:59 UTC", duration_moment(text, -1));
+	assert_string_equal("1969-12-31 23:59:59 UTC", duration_moment(text, -1000000000));
+	/* date -u -d @1577836800, and the last second that fits. */
+	assert_string_equal("2020-01-01 00:00:00 UTC",
+			    duration_moment(text, INT64_C(1577836800000000000)));
+	assert_string_equal("2262-04-11 23:47:16 UTC", duration_moment(text, INT64_MAX));
+}
+
+static void duration_age__any__is_rounded_down_to_one_unit(void **state)
+{
+	const uint64_t second = 1000000000;
+	char text[DURATION_TEXT];
+
+	(void)state;
+	assert_string_equal("0 s", duration_age(text, second - 1));
+	assert_string_equal("6 s", duration_age(text, 6 * second));
+	assert_string_equal("119 s", duration_age(text, 119 * second));
+	assert_string_equal("2 min", duration_age(text, 179 * second));
+	assert_string_equal("119 min", duration_age(text, 7199 * second));
+	assert_string_equal("47 h", duration_age(text, 172799 * second));
+	assert_string_equal("2 d", duration_age(text, 172800 * second));
+}
+
 /* A day is 86400 s, so 0.9222..., for ever, of one is 79680 s: 64 digits of it are less. */
 static void duration__more_digits_than_are_kept__a_nanosecond_less_at_most(void **state)
 {
@@ -714,6 +743,8 @@ int main(void)
 		cmocka_unit_test(bits__above_the_maximum__refused),
 		cmocka_unit_test(duration__every_unit__in_nanoseconds),
 		cmocka_unit_test(duration_text__any__is_read_as_the_same),
+		cmocka_unit_test(duration_moment__any__is_utc_to_the_second),
+		cmocka_unit_test(duration_age__any__is_rounded_down_to_one_unit),
 		cmocka_unit_test(duration__more_digits_than_are_kept__a_nanosecond_less_at_most),
 		cmocka_unit_test(duration__faulty_words__refused_whole),
 		cmocka_unit_test(duration__no_unit_or_m__hinted),
