@@ -316,7 +316,7 @@ install: all-default ## install under PREFIX (/usr/local), staged in DESTDIR
 	$(INSTALL) -m 644 build/lib/libsketch.a '$(DESTDIR)$(LIBDIR)'
 	$(INSTALL) -m 644 src/core/sketch.h '$(DESTDIR)$(INCLUDEDIR)'
 	printf '%s\n' 'Name: libsketch' \
-		'Description: Bloom filters in files, sized to keep their rate' \
+		'Description: Bloom filters, count-min sketches and HyperLogLog in files' \
 		'Version: $(version)' 'Cflags: -I$(INCLUDEDIR)' \
 		'Libs: -L$(LIBDIR) -lsketch' > build/libsketch.pc
 	$(INSTALL) -m 644 build/libsketch.pc '$(DESTDIR)$(LIBDIR)/pkgconfig'

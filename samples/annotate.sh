@@ -2,6 +2,7 @@
 # Both kinds of records in one pass, each marked 1 (maybe) or 0 (surely not).
 set -eu
 export LC_ALL=C
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 bloom-build -n 150 -p 0.001 -o block.bloom "$SAMPLES/blocklist.txt"
 

@@ -2,6 +2,7 @@
 # Count once, ask later: how often each of a list came, on one day or on both.
 set -eu
 export LC_ALL=C
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 cms-count -f 1 -o sun.cms "$SAMPLES/access-1.log"
 cms-count -f 1 -o mon.cms "$SAMPLES/access.log"

@@ -3,6 +3,7 @@
 # others out, and grep has the last word on the few that remain.
 set -eu
 export LC_ALL=C
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 bloom-build -n 150 -p 0.01 -o block.bloom "$SAMPLES/blocklist.txt"
 

@@ -2,6 +2,7 @@
 # Weights: bytes sent to each client, not requests. A log has "-" where nothing was sent.
 set -eu
 export LC_ALL=C
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 echo "most bytes, by client and by path:"
 cms-top -k 3 -f 1 -W 10 "$SAMPLES/access.log"

@@ -4,6 +4,7 @@
 # the last line of the file, which ends with nothing, is found even so.
 set -eu
 export LC_ALL=C
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 bloom-build -n 400 -p 0.001 -o users.bloom "$SAMPLES/users.txt"
 

@@ -2,6 +2,7 @@
 # A set whose keys come and go: clients are put into a cuckoo filter, and some taken out.
 set -eu
 export LC_ALL=C
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 cut -d ' ' -f 1 "$SAMPLES/access-1.log" | sort -u > clients
 sed 100q clients > gone

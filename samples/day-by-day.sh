@@ -2,6 +2,7 @@
 # One filter that takes in a day at a time.  The first run makes it; the same
 # command goes on with it.  The days in one go give the same bits.
 set -eu
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 for day in access-1 access; do
 	bloom-build -n 1k -p 0.001 -f 1 --append clients.bloom "$SAMPLES/$day.log"

@@ -3,6 +3,7 @@
 # back at least once, so the second pass need remember only what was.
 set -eu
 export LC_ALL=C
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 cat "$SAMPLES/access-1.log" "$SAMPLES/access.log" > log
 bloom-uniq -n 3000 -p 0.05 --duplicates held log > passed

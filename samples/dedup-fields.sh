@@ -2,6 +2,7 @@
 # The first line for each key: a field, several, or one that is separated by commas.
 set -eu
 export LC_ALL=C
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 echo "the first requests of three clients:"
 bloom-uniq -f 1 "$SAMPLES/access.log" | sed 3q | cut -c 1-60

@@ -3,6 +3,7 @@
 # state; the same command goes on with it.
 set -eu
 export LC_ALL=C
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 echo "new clients of the first day, the second, the second again:"
 bloom-uniq --state seen.bloom -f 1 < "$SAMPLES/access-1.log" > new-1

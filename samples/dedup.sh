@@ -3,6 +3,7 @@
 # a line, and without sorting, for which uniq must wait.
 set -eu
 export LC_ALL=C
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 echo "lines, and distinct ones:"
 wc -l < "$SAMPLES/access.log" | tr -d ' '

@@ -2,6 +2,7 @@
 # How many different ones: of a day, of two days, by the hour; within which bounds.
 set -eu
 export LC_ALL=C
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 echo "clients and pages of the day, and sort -u agrees:"
 hll-count -f 1 "$SAMPLES/access.log"

@@ -3,6 +3,7 @@
 # built with -i remembers that it was, so that queries need not say so.
 set -eu
 export LC_ALL=C
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 bloom-build -n 240 -p 1e-6 -o exact.bloom "$SAMPLES/domains.txt"
 bloom-build -n 240 -p 1e-6 -i -o folded.bloom "$SAMPLES/domains.txt"

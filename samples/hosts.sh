@@ -2,6 +2,7 @@
 # Counts of two hosts, added up: the top of the whole, though each has seen a part.
 set -eu
 export LC_ALL=C
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 cms-top -k 0 -f 1 -o web1.cms "$SAMPLES/access-1.log"
 cms-top -k 0 -f 1 -o web2.cms "$SAMPLES/access.log"

@@ -2,6 +2,7 @@
 # What a filter file says of itself, for people and for programs; and what is
 # said of a file that is no filter, or a damaged one.
 set -eu
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 bloom-build -n 1k -p 0.001 -f 1 -o clients.bloom "$SAMPLES/access.log"
 sketch-info clients.bloom

@@ -3,6 +3,7 @@
 # lines were dealt out.
 set -eu
 export LC_ALL=C
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 split -l 700 "$SAMPLES/access.log" day.
 for day in day.a?; do

@@ -2,6 +2,7 @@
 # Clients of today that were not here yesterday, and their first requests.
 set -eu
 export LC_ALL=C
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 bloom-build -n 1k -p 1e-6 -f 1 -o yesterday.bloom "$SAMPLES/access-1.log"
 

@@ -2,6 +2,7 @@
 # A filter for 100 keys that is given 360: it never forgets one, but it cries
 # "maybe" too often, and says so.
 set -eu
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 bloom-build -n 100 -p 0.01 -f 1 -o small.bloom "$SAMPLES/access.log" 2>&1
 bloom-build -n 1k -p 0.01 -f 1 -o enough.bloom "$SAMPLES/access.log"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Filters and records through pipes, and records that end with a NUL byte.
 set -eu
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 sort -r "$SAMPLES/users.txt" | bloom-build -n 400 -p 0.001 > backwards.bloom
 bloom-build -n 400 -p 0.001 -o users.bloom "$SAMPLES/users.txt"

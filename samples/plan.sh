@@ -2,6 +2,7 @@
 # Before a filter is built: how large must it be, how often will it err, and is that
 # true?  Then the filter, which is the one that was planned, and how long it will do.
 set -eu
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 clients=$(cut -d ' ' -f 1 "$SAMPLES/access.log" | sort -u | wc -l | tr -d ' ')
 echo "clients: $clients"

@@ -4,6 +4,7 @@
 # present pane and the eight before it.
 set -eu
 export LC_ALL=C
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 echo "clients by their requests, in all, of the last 400, and fading by half in 400:"
 cms-top -k 3 -f 1 "$SAMPLES/access.log"

@@ -2,6 +2,7 @@
 # Several filters at once: a record is passed on if any of them may hold its key.
 set -eu
 export LC_ALL=C
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 bloom-build -n 1k -p 1e-6 -f 1 -o yesterday.bloom "$SAMPLES/access-1.log"
 bloom-build -n 150 -p 1e-6 -o block.bloom "$SAMPLES/blocklist.txt"

@@ -2,6 +2,7 @@
 # Not more than so many of each; only from so many on; the moment when one has had enough.
 set -eu
 export LC_ALL=C
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 echo "lines, at most three of each client, and the same by awk:"
 cms-count --at-most 3 -f 1 "$SAMPLES/access.log" > throttled

@@ -2,6 +2,7 @@
 # The busiest clients of a web log, as sort and uniq -c find them, without sorting.
 set -eu
 export LC_ALL=C
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 echo "the busiest clients:"
 cms-top -k 5 -f 1 "$SAMPLES/access.log"

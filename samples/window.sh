@@ -4,6 +4,7 @@
 # is known from its span to the end of the next.
 set -eu
 export LC_ALL=C
+: "${SAMPLES:?is unset; in an empty folder: PATH=TREE/build/bin:\$PATH SAMPLES=TREE/samples sh $0}"
 
 grep 'Failed password' "$SAMPLES/syslog.log" > failed
 
