@@ -35,13 +35,12 @@ enum {
 
 static const struct option_spec counts_specs[] = {
 	{ 'o', "output", "FILE", "save the sketch to FILE, replacing it as a whole" },
-	{ OPTION_APPEND, "append", "FILE",
-	  "add to the sketch in FILE; make it where it is absent" },
+	{ OPTION_APPEND, "append", "FILE", "add to the sketch in FILE; make it if absent" },
 	{ OPTION_QUERY, "query", "SKETCH", "ask a saved sketch (can be repeated: their sum)" },
 	{ OPTION_BOUNDS, "bounds", NULL, "print COUNT LOW HIGH KEY" },
 	{ 'W', "weight-field", "N", "add the number in field N, not 1" },
-	{ OPTION_WINDOW, "window", "N|DURATION", "count only the last N records, or DURATION" },
-	{ OPTION_DECAY, "decay", "HALFLIFE", "halve counts every N records, or DURATION" },
+	{ OPTION_WINDOW, "window", "N|DURATION", "only the last N records (10k), or DURATION (5min)" },
+	{ OPTION_DECAY, "decay", "HALFLIFE", "halve each count in N records (10k), or DURATION" },
 	{ OPTION_SIZE, "size", "SIZE", "memory of the table (64KiB, 10MB) [1MiB]" },
 	{ OPTION_EPSILON, "epsilon", "E", "counts at most E N too high: w = ceil(e/E)" },
 	{ OPTION_DELTA, "delta", "D", "but for a share D of the keys: d = ceil(ln 1/D)" },
@@ -139,7 +138,7 @@ static const char *conflict(const struct counts_options *options)
 	if (options->output != NULL && options->state.path != NULL)
 		return "--append and --output exclude each other";
 	if (options->queries.count > 0 && saves)
-		return "--query only reads: it excludes --output and --append";
+		return "--query only reads: it excludes --output and --append (sketch-merge joins)";
 	if (options->queries.count > 0 && (has_size(options) || options->has_seed))
 		return "--query takes size and seed from the sketch";
 	if (options->queries.count > 0 && (options->window.length > 0 || options->decay.length > 0))

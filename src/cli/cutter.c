@@ -74,11 +74,9 @@ static bool scratch_room(struct cutter *cutter, size_t size)
 	return true;
 }
 
-/* Reads a weight; false, after a message that names the record, where it is none. */
-static bool read_weight(const struct cutter *cutter, const uint8_t *field, size_t length,
-			uint64_t number, uint64_t *weight)
+/* Reads a weight; false where it is none. */
+static bool read_weight(const uint8_t *field, size_t length, uint64_t *weight)
 {
-	char shown[80];
 	uint64_t value = 0;
 	bool good = length > 0;
 
@@ -91,11 +89,20 @@ static bool read_weight(const struct cutter *cutter, const uint8_t *field, size_
 		       !__builtin_mul_overflow(value, 10, &value) &&
 		       !__builtin_add_overflow(value, (uint64_t)(field[i] - '0'), &value);
 	*weight = value;
-	if (!good)
-		message("%s: record %" PRIu64 ": '%s' is no weight from 0 to 2^64 - 1",
-			message_input_name(cutter->name), number,
-			message_escape(shown, sizeof shown, (const char *)field, length));
 	return good;
+}
+
+/* Blanks in quotes move the fields behind them; `record` has `size` bytes. */
+static void refuse_weight(const struct cutter *cutter, const uint8_t *record, size_t size,
+			  uint64_t number, const uint8_t *field, size_t length)
+{
+	bool quotes = !cutter->rules->weights.quoted && memchr(record, '"', size) != NULL;
+	char shown[80];
+
+	message("%s: record %" PRIu64 ": '%s' is no weight from 0 to 2^64 - 1%s",
+		message_input_name(cutter->name), number,
+		message_escape(shown, sizeof shown, (const char *)field, length),
+		quotes ? " (fields in quotes? see -Q)" : "");
 }
 
 /* The weight of record i of a batch: false where it lacks one; *good tells of a bad
@@ -115,8 +122,11 @@ static bool find_weight(const struct cutter *cutter, struct records_batch *batch
 		field++;
 		field_length -= 2;
 	}
-	if (!read_weight(cutter, field, field_length, before + i + 1, &batch->weights[i]))
+	if (!read_weight(field, field_length, &batch->weights[i])) {
+		refuse_weight(cutter, batch->starts[i], length, before + i + 1, field,
+			      field_length);
 		*good = false;
+	}
 	return true;
 }
 

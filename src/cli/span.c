@@ -20,8 +20,14 @@ bool span_parse(const char *option, const char *value, struct span *span)
 		span->unit = SKETCH_WINDOW_RECORDS;
 		good = number_count(value, 1, UINT64_C(1000000000000000000), &span->length, &error);
 	}
-	if (!good)
+	/* A number that is too small or large for one, or lacks its unit, is told so. */
+	if (!good && (value[strspn(value, "0123456789")] == '\0' ||
+		      strstr(error.text, "did you mean") != NULL))
 		message("%s: %s", option, error.text);
+	else if (!good)
+		message("%s: '%s' is neither a number of records (1000, 10k) nor a duration (90s, "
+			"5min, 24h)",
+			option, value);
 	return good;
 }
 

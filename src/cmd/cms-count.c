@@ -38,7 +38,7 @@ static const struct option_spec count_specs[] = {
 	{ OPTION_AT_MOST, "at-most", "N", "pass on a record until its count exceeds N" },
 	{ OPTION_AT_LEAST, "at-least", "N", "pass on a record once its count reaches N" },
 	{ OPTION_ANNOTATE, "annotate", NULL,
-	  "print the count and a tab before each record passed" },
+	  "print the count and a tab before each record" },
 	{ 'e', "key", "KEY", "with --query: ask for KEY (can be repeated)" },
 	{ OPTION_PLAIN, "plain", NULL, "a linear sketch without tracked keys" },
 };
@@ -68,16 +68,15 @@ static bool take_option(void *context, int letter, const char *value)
 
 static const char *const examples[] = {
 	"cms-count < app.log",
-	"cms-count --at-most 3 < app.log",
 	"tail -F app.log | cms-count --at-most 5 --window=1min",
 	"cms-count -o day.cms < app.log; cms-count --query day.cms < keys",
-	"cms-count --query day.cms -e alice --bounds",
+	"cms-count --query day.cms -e '\"GET / HTTP/1.1\"' --bounds",
 	NULL,
 };
 
 static const char *const notes[] = {
-	"A count is never below the truth.  It is the truth while there are at most 1000 keys.",
-	"With --window or --decay, --at-most counts what was passed on: that is a throttle.",
+	"No count is below the truth; each is the truth up to 1000 different keys.",
+	"--at-most with --window or --decay counts what it passed on: a throttle.",
 	NULL,
 };
 
@@ -117,6 +116,12 @@ static bool check_options(struct count *count)
 		option_complain("--query excludes --plain and --weight-field");
 		return false;
 	}
+	if (count->has_most && count->has_least && count->at_least > count->at_most) {
+		option_complain("--at-least %" PRIu64 " and --at-most %" PRIu64
+				": no count is both, and nothing could pass",
+				count->at_least, count->at_most);
+		return false;
+	}
 	if (!asks && (count->counts.bounds || count->keys.count > 0)) {
 		option_complain("%s needs --query", count->counts.bounds ? "--bounds" : "--key");
 		return false;
@@ -142,7 +147,7 @@ static enum option_outcome parse_args(struct count *count, int argc, char **argv
 		state_option_group(&count->counts.state),
 		record_option_group(&count->records),
 		parallel_option_group(&count->parallel,
-				      "with --plain: use N threads (0: all processors)"),
+				      "threads for --plain (0: all processors)"),
 		{ 0 },
 	};
 	const struct option_tool tool = {

@@ -8,6 +8,7 @@
 
 #include "chart.h"
 #include "counts_options.h"
+#include "duration.h"
 #include "json.h"
 #include "live.h"
 #include "message.h"
@@ -38,7 +39,8 @@ struct top {
 	uint64_t k;
 	double min_share;
 	bool json, pad;
-	uint64_t watch; /* nanoseconds; 0: not at all */
+	uint64_t watch;  /* nanoseconds; 0: not at all */
+	bool watch_bare; /* without a number of seconds */
 	char *const *inputs;
 	size_t input_count;
 };
@@ -67,6 +69,7 @@ static bool take_option(void *context, int letter, const char *value)
 		return true;
 	case OPTION_WATCH:
 		top->watch = WATCH_USUAL;
+		top->watch_bare = value == NULL;
 		if (value == NULL ||
 		    number_seconds(value, WATCH_LEAST, WATCH_MOST, &top->watch, &error))
 			return true;
@@ -87,16 +90,36 @@ static bool take_option(void *context, int letter, const char *value)
 static const char *const examples[] = {
 	"cms-top -k 20 < app.log",
 	"cms-top -f 7 access.log; cms-top -Qf 6 access.log",
-	"tail -f access.log | cms-top -f 1 -W 10 --watch",
-	"tail -F access.log | cms-top -f 1 --window=5min --append recent.cms --save-every 10s",
-	"cms-top --query all.cms",
+	"tail -F access.log | cms-top -Qf 6 --window=5min --watch",
+	"tail -F access.log | cms-top -f 1 --window=5min --watch=2 > blocks",
+	"cms-top -Qf 1 -W 8 -o all.cms access.log; cms-top --query all.cms",
 	NULL,
 };
 
 static const char *const notes[] = {
-	"A count is never below the truth; --bounds prints between what it surely lies.",
+	"No count is below the truth; --bounds prints between what it surely lies.",
 	NULL,
 };
+
+/* A number behind --watch that is no file was meant for it. */
+static bool check_watch_value(const struct top *top)
+{
+	struct number_error error;
+	uint64_t interval;
+
+	for (size_t i = 0; top->watch_bare && i < top->input_count; i++) {
+		const char *name = top->inputs[i];
+
+		if (access(name, F_OK) == 0 ||
+		    !number_seconds(name, WATCH_LEAST, WATCH_MOST, &interval, &error))
+			continue;
+		option_complain("--watch takes a number only behind =, as in --watch=%s; a file "
+				"of this name there is not",
+				name);
+		return false;
+	}
+	return true;
+}
 
 static bool check_watch(const struct top *top)
 {
@@ -104,6 +127,8 @@ static bool check_watch(const struct top *top)
 
 	if (top->watch == 0)
 		return true;
+	if (!check_watch_value(top))
+		return false;
 	if (top->counts.queries.count > 0)
 		why = "--watch follows inputs, and --query reads none";
 	else if (top->k == 0)
@@ -120,7 +145,8 @@ static bool check_options(const struct top *top)
 	bool asks = top->counts.queries.count > 0;
 
 	if (asks && (top->input_count > 0 || top->records.files0_from != NULL)) {
-		option_complain("--query takes no inputs: the sketch has been made");
+		option_complain("--query takes no inputs: the sketch has been made; for several, "
+				"repeat --query, or join them with sketch-merge");
 		return false;
 	}
 	if (asks && top->counts.weight_field > 0) {
@@ -145,7 +171,7 @@ static enum option_outcome parse_args(struct top *top, int argc, char **argv, in
 		counts_option_group(&top->counts),
 		state_option_group(&top->counts.state),
 		record_option_group(&top->records),
-		parallel_option_group(&top->parallel, "only 1: the answer depends on the order"),
+		parallel_option_group(&top->parallel, NULL),
 		{ 0 },
 	};
 	const struct option_tool tool = {
@@ -180,7 +206,8 @@ struct table {
 	size_t known, count;          /* of them; `count` are to be printed */
 	const struct rows_plan *rows; /* for a terminal, else NULL */
 	struct sketch_counts_state state;
-	uint64_t one; /* what stands for a count of 1 */
+	uint64_t one;  /* what stands for a count of 1 */
+	uint64_t time; /* of a list that is shown meanwhile: when, in seconds; else 0 */
 };
 
 static double share_of(const struct table *table, uint64_t count)
@@ -209,6 +236,8 @@ static void print_json(const struct table *table, const struct sketch_heavy *one
 	struct json json = { table->out, false };
 
 	json_open(&json, NULL);
+	if (table->time > 0)
+		json_count(&json, "time", table->time);
 	json_bound(&json, table, "count", one->bounds.high, COUNTS_NEAREST);
 	json_bound(&json, table, "low", one->bounds.low, COUNTS_DOWN);
 	json_bound(&json, table, "high", one->bounds.high, COUNTS_UP);
@@ -311,15 +340,15 @@ static bool is_text(const struct table *table)
 }
 
 /* Prints the heaviest of a sketch; the end of a record comes first where there was another
- * such block (*printed). */
+ * such block (*printed).  `time` is as in struct table. */
 static bool print_top(const struct top *top, struct output *out, const struct sketch_counts *counts,
-		      bool *printed)
+		      uint64_t time, bool *printed)
 {
 	const struct rows_style style = { .columns = chart_columns(out->fd),
 					  .unicode = chart_unicode(),
 					  .colours = sheet_colours(),
 					  .lows = top->counts.bounds };
-	struct table table = { .top = top, .out = out };
+	struct table table = { .top = top, .out = out, .time = time };
 	struct rows_entry first;
 	struct rows_plan rows;
 
@@ -335,6 +364,11 @@ static bool print_top(const struct top *top, struct output *out, const struct sk
 		if (*printed)
 			output_write(out, is_text(&table) ? "\n" : "", 1);
 		*printed = true;
+	}
+	/* Two numbers in front of a key need names. */
+	if (table.rows != NULL && top->counts.bounds) {
+		rows_print_heading(&rows, out);
+		output_write(out, "\n", 1);
 	}
 	for (size_t i = 0; i < table.count && !output_failed(out); i++)
 		print_row(&table, i);
@@ -365,14 +399,33 @@ static bool is_live(const struct top *top)
 	return top->watch > 0 && !top->json && !top->pad && live_possible(STDOUT_FILENO);
 }
 
-/* "12,345 records", and the total where it is another number. */
+/* What the total is of: "last 5min: ", "half-life 10s: ", or "total ". */
+static void say_span(char *out, size_t size, const struct sketch_counts *counts)
+{
+	struct sketch_pane_window window;
+	struct sketch_decay decay;
+	char text[DURATION_TEXT];
+
+	if (sketch_counts_window(counts, &window))
+		snprintf(out, size, "last %s: ",
+			 duration_or_records(text, window.unit, window.length));
+	else if (sketch_counts_decay(counts, &decay))
+		snprintf(out, size, "half-life %s: ",
+			 duration_or_records(text, decay.unit, decay.half_life));
+	else
+		snprintf(out, size, "total ");
+}
+
+/* "12,345 records", and the total where it is another number, or of something else. */
 static void say_what(char *out, size_t size, const struct run *run, uint64_t total)
 {
 	uint64_t records = records_tally(run->records)->records;
-	char first[32], second[32], more[50] = "";
+	char first[32], second[32], span[DURATION_TEXT + 16], more[120] = "";
 
-	if (total != records)
-		snprintf(more, sizeof more, ", total %s", number_grouped(second, total));
+	if (total != records || counts_forgets(run->target.counts)) {
+		say_span(span, sizeof span, run->target.counts);
+		snprintf(more, sizeof more, ", %s%s", span, number_grouped(second, total));
+	}
 	snprintf(out, size, "%s record%s%s", number_grouped(first, records),
 		 records == 1 ? "" : "s", more);
 }
@@ -393,7 +446,7 @@ static void say_state(char *out, size_t size, const struct sketch_counts_state *
 static bool draw(struct run *run, bool timed)
 {
 	struct table table = { .top = run->top, .out = run->out };
-	char what[100], state[100];
+	char what[200], state[100];
 	struct live_table shown;
 
 	if (!take_table(&table, run->target.counts, LIVE_KNOWN))
@@ -420,7 +473,8 @@ static bool show(struct run *run, bool timed)
 	counts_advance(&run->target);
 	if (run->live != NULL)
 		return draw(run, timed);
-	return !timed || (print_top(run->top, run->out, run->target.counts, &run->printed) &&
+	return !timed || (print_top(run->top, run->out, run->target.counts,
+				    system_wall_clock() / SECOND, &run->printed) &&
 			  output_flush(run->out));
 }
 
@@ -581,7 +635,7 @@ static bool prepare(struct run *run)
  * was counted is to be saved all the same. */
 static bool print_last(struct run *run)
 {
-	return (print_top(run->top, run->out, run->target.counts, &run->printed) &&
+	return (print_top(run->top, run->out, run->target.counts, 0, &run->printed) &&
 		output_flush(run->out)) ||
 	       (run->screen && system_signal() == SIGHUP);
 }

@@ -49,8 +49,7 @@ struct count {
 
 static const struct option_spec count_specs[] = {
 	{ 'o', "output", "FILE", "save the sketch to FILE, replacing it as a whole" },
-	{ OPTION_APPEND, "append", "FILE",
-	  "add to the sketch in FILE; make it where it is absent" },
+	{ OPTION_APPEND, "append", "FILE", "add to the sketch in FILE; make it if absent" },
 	{ OPTION_QUERY, "query", "SKETCH",
 	  "ask a saved sketch (can be repeated: all their keys together)" },
 	{ OPTION_ERROR, "error", "E", "a standard error of at most E of the number (1%)" },
@@ -115,13 +114,13 @@ static const char *const examples[] = {
 	"hll-count < app.log",
 	"hll-count -f 1 access.log",
 	"hll-count --bounds -f 1 access.log*",
-	"hll-count -q -f 1 -o mon.hll mon.log; hll-count --query mon.hll --query tue.hll",
+	"hll-count -q -o mon.hll mon.log; hll-count --query mon.hll --query tue.hll",
 	NULL,
 };
 
 static const char *const notes[] = {
-	"Up to 2^P / 8 distinct keys (2048) are counted exactly.  Beyond, one result in three",
-	"is off by more than one standard error, one in twenty by more than two.",
+	"Up to 2^P / 8 distinct keys (2048) are counted exactly.  Beyond, one result in",
+	"three is off by more than one standard error, one in twenty by more than two.",
 	NULL,
 };
 
@@ -151,10 +150,10 @@ static const char *conflict(const struct count *count)
 	if (count->output != NULL && count->state.path != NULL)
 		return "--append and --output exclude each other";
 	if (asks && saves(count))
-		return "--query only reads: it excludes --output and --append";
+		return "--query only reads: it excludes --output and --append (sketch-merge joins)";
 	if (asks && reads_records(count))
 		return "--query takes no inputs and none of their options: the sketch has been "
-		       "made";
+		       "made; for several, repeat --query, or join them with sketch-merge";
 	if (asks && (count->precision > 0 || count->error > 0 || count->has_seed))
 		return "--query takes precision and seed from the sketch";
 	if (count->precision > 0 && count->error > 0)

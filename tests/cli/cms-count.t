@@ -113,6 +113,20 @@ expect 0 '6\ta\n' "other sizes and plain ones can be asked together" \
 bloom-build -n 10 -o b.bloom list
 clean_error "a filter is no sketch of counts" "Bloom filter" cms-count --query b.bloom -e a
 clean_error "and counts are no filter" "count-min sketch" bloom-query s.cms list
+clean_error "what no count can be" "--at-least 5 and --at-most 3" \
+	cms-count --at-least 5 --at-most 3 list
+expect 0 'a\nb\n\n' "equal they may be" cms-count --at-most 2 --at-least 2 list
+printf '1 "GET /x y" 200 17\n' >quoted
+clean_error "a field moved by quotes is no weight" '(fields in quotes? see -Q)' \
+	cms-count -f 1 -W 3 -o u quoted
+expect 0 '17\t1\n' "-Q is what helps" bash -c 'cms-count -Qf 1 -W 4 quoted | cut -c 1-4'
+clean_error "with -Q there is no hint" "'200a' is no weight from 0 to 2^64 - 1" \
+	bash -c 'cms-count -Qf 1 -W 3 -o u < <(sed s/200/200a/ quoted)'
+not_ok "of any kind" grep -q 'see -Q' "$ERR"
+clean_error "--query and -o, which joins" sketch-merge cms-count --query s.cms -o u list
+cms-count -Qf 2 -o requests.cms quoted
+expect 0 '1\t"GET /x y"\n' "a key in quotes is asked for with them" \
+	cms-count --query requests.cms -e '"GET /x y"'
 clean_error "--query and -o" query cms-count --query s.cms -o u list
 clean_error "--query and --append" query cms-count --query s.cms --append u list
 clean_error "--query and --annotate" annotate cms-count --query s.cms --annotate list

@@ -150,6 +150,7 @@ expect 0 '5\ta\n1\tb\n1\tc\n1\td\n' "--query twice: their sum" \
 clean_error "--query of one twice" "named twice" cms-top --query s.cms --query s.cms
 clean_error "-o - has no room for it" "standard output" cms-top -o - many
 clean_error "--query takes no operands" query cms-top --query s.cms many
+like "$(cat "$ERR")" 'for several, repeat --query, or join them with sketch-merge' "and what helps"
 clean_error "nor --files0-from" query cms-top --query s.cms --files0-from many
 clean_error "nor a weight" weight cms-top --query s.cms -W 1
 clean_error "nor a size" size cms-top --query s.cms --size 1MB

@@ -387,6 +387,15 @@ clean_error "a window for a file without" 'window differs: the file has none' \
 clean_error "decay for a file with a window" 'decay differs: the file has none' \
 	cms-count --append w10 --decay=20 log
 clean_error "another half-life" 'has 10 records' cms-count --append d10 --decay=20 log
+for word in 5minutes 10x k abc 1.5.5s -5min; do
+	for option in window decay; do
+		clean_error "--$option=$word" \
+			"--$option: '$word' is neither a number of records (1000, 10k) nor a duration" \
+			cms-count --$option="$word" log
+	done
+done
+clean_error "a lacking letter is guessed" "did you mean 5min?" cms-count --window=5m log
+clean_error "no records" "from 1" cms-count --window=0 log
 clean_error "another window of time" 'window differs: the file has 5min, the command line says 10min' \
 	cms-count --append min5 --window=600s log
 quietly "its own" cms-count --append w10 --window=10 log

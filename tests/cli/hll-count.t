@@ -174,6 +174,8 @@ expect 0 '3\n' "--query" hll-count --query s.hll
 expect 0 '3\t3\t3\n' "with --bounds" hll-count --bounds --query s.hll
 expect 0 '3\n' "from standard input" bash -c 'hll-count --query - <s.hll'
 clean_error "--query and an input" inputs hll-count --query s.hll list
+like "$(cat "$ERR")" 'for several, repeat --query, or join them with sketch-merge' "and what helps"
+clean_error "--query and -o, which joins" sketch-merge hll-count --query s.hll -o u
 clean_error "--query and --files0-from" inputs hll-count --query s.hll --files0-from=list
 clean_error "--query and -f" inputs hll-count --query s.hll -f 1
 clean_error "--query and -i" inputs hll-count --query s.hll -i

@@ -32,6 +32,11 @@ clean_error "--progress has its own place" "--progress" cms-top --watch --progre
 for word in 0 0.09 -1 x '' 86401 1e9 2x nan 2m; do
 	clean_error "--watch=$word is refused" "0.1 to 86400" cms-top --watch="$word" in
 done
+clean_error "a number behind a blank is no file" "--watch=2" cms-top --watch 2
+clean_error "also among others" "--watch=0.5" cms-top in --watch 0.5
+trouble "a name that is no number is a file" "nowhere: No such file" cms-top --watch nowhere
+echo x >2
+expect 0 '1\tx\n' "a file of that name is read" cms-top --watch 2
 expect 0 '2\ta\n1\tb\n' "the least" cms-top --watch=0.1 in
 expect 0 '2\ta\n1\tb\n' "the most" cms-top --watch=24h in
 trouble "a full disk is found" "standard output" bash -c 'cms-top --watch in >/dev/full'

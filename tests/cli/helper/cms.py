@@ -406,7 +406,9 @@ check(len({len(row.split(b"%")[0]) for row in rows}) == 1
       "in columns", text)
 check(b"\x1b" not in text and b"\t" not in text, "control bytes are escaped", text)
 result, text = on_terminal(["cms-top", "--bounds"], b"a\nb\na\n")
-check(result.status == 0 and text.split()[:2] == [b"2", b"2"], "with --bounds, both", text)
+lines = [line.split() for line in text.splitlines()]
+check(result.status == 0 and lines[0] == [b"count", b"low", b"share", b"key"]
+      and lines[1][:2] == [b"2", b"2"], "with --bounds, both, and which is which", text)
 result, text = on_terminal(["cms-top", "--pad"], b"a\nb\na\n")
 check(text == b"      2 a\n      1 b\n", "--pad is for people already", text)
 result, text = on_terminal(["cms-top", "--json"], b"a\n")

@@ -96,10 +96,17 @@ for options, want in ((["--pad"], b"      2 a\n      1 b\n\n      2 a\n"),
 process = watch("--watch=0.1", "--json")
 process.stdin.write(b"a\nb\na\n")
 out = read_until(process, lambda out: out.count(b"\n\n") >= 2)
-blocks = [[json.loads(line)["count"] for line in block] for block in blocks_of(out)[:2]]
+objects = [[json.loads(line) for line in block] for block in blocks_of(out)[:2]]
+blocks = [[row["count"] for row in block] for block in objects]
 check(blocks == [[2, 1], [2, 1]], "--json", out)
+times = [{row["time"] for row in block} for block in objects]
+check(all(len(one) == 1 and abs(min(one) - time.time()) < 60 for one in times),
+      "each block of them says when it was", out)
 process.stdin.close()
-finish(process)
+result = finish(process)
+last = [json.loads(line) for line in blocks_of(out + result.out)[-1]]
+check([sorted(row) for row in last] == [["count", "high", "key", "low", "share"]] * 2,
+      "the last one is as without --watch", result)
 
 # ---- signals: the list, the file, and death by the signal
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

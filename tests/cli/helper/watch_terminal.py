@@ -85,6 +85,16 @@ check(len(lines) == 4 and all(line.endswith(b"\033[K") for line in lines[:3]),
 check(re.fullmatch(rb"3 records, \+0 in 0\.\d s; 2 keys, every count exact\033\[K", lines[0])
       is not None, "what has been read, and what it means", lines[0])
 
+# ---- of what the total is, where counts forget
+for option, said in (("--window=300s", rb", last 5min: 3"), ("--decay=60min", rb", half-life 1h: 3"),
+                     ("--window=2", rb", last 2 records: 2")):
+    terminal = Terminal(["cms-top", "--watch=0.2", option], TERM="xterm")
+    terminal.process.stdin.write(b"a\nb\na\n")
+    wanted = re.compile(rb"\033\[H3 records" + said + rb", \+0 in ")
+    drawn = terminal.read(lambda text, wanted=wanted: wanted.search(text) is not None)
+    terminal.end()
+    check(drawn, "the title says what " + option + " counts", terminal.text)
+
 for variables, colours in (({"TERM": "xterm", "NO_COLOR": "1"}, False),
                            ({"TERM": "xterm", "NO_COLOR": ""}, True)):
     terminal = Terminal(["cms-top", "--watch=0.2"], **variables)
