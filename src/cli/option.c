@@ -349,7 +349,7 @@ static void put_help(struct output *output, const struct table *table)
 			group = table->groups[i];
 			if (group == &common_group)
 				output_text(output, "\n");
-			else
+			else if (group->title == NULL || *group->title != '\0')
 				output_text(output, "\n%s:\n",
 					    group->title != NULL ? group->title : "Options");
 		}

@@ -26,7 +26,8 @@ struct option_spec {
 };
 
 struct option_group {
-	const char *title; /* "Input"; NULL for the tool's own */
+	const char *title; /* "Input"; NULL for the tool's own; "" where help goes on
+	                    * without one */
 	const struct option_spec *specs;
 	size_t count;
 	/* Takes one option: returns true, or prints one message and returns false.

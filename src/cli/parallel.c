@@ -47,7 +47,7 @@ struct option_group parallel_option_group(struct parallel_options *options, cons
 {
 	options->threads = 1;
 	options->spec = (struct option_spec){ 'j', "threads", "N", purpose };
-	return (struct option_group){ "Threads", &options->spec, 1, take_option, options };
+	return (struct option_group){ "", &options->spec, 1, take_option, options };
 }
 
 bool parallel_refuse(const struct parallel_options *options, const char *why)

@@ -11,7 +11,7 @@
 
 #define PARALLEL_MOST 256
 
-/* -j; `purpose` is its line of help. */
+/* -j; `purpose` is its line of help, NULL where it is only refused: then there is none. */
 struct parallel_options {
 	struct option_spec spec;
 	uint64_t threads; /* 1 where it was not given */

@@ -11,12 +11,11 @@
 
 static const struct option_spec plan_specs[] = {
 	{ 'n', "keys", "N", "distinct keys to make room for (1000, 1e6, 10M)" },
-	{ 'p', "rate", "P", "ceiling on false positives at N keys (0.01, 1%, 1e-6)" },
-	{ 'm', "bits", "SIZE", "size of the filter (48000000 bits, 6MB, 6MiB, 48Mbit)" },
+	{ 'p', "rate", "P", "ceiling on false positives at N keys (1%, 1e-6)" },
+	{ 'm', "bits", "SIZE", "size of the filter (6MB, 6MiB, 48Mbit)" },
 	{ 'k', "hashes", "K", "bits a key sets, 1 to 255" },
-	{ 'L', "layout", "LAYOUT",
-	  "blocked (a key's bits share cache lines) or classic [blocked]" },
-	{ 's', "seed", "N", "seed of the hash, to decorrelate filters used together [0]" },
+	{ 'L', "layout", "LAYOUT", "blocked (few cache lines a key) or classic [blocked]" },
+	{ 's', "seed", "N", "seed of the hash [0]" },
 };
 
 /* ------------------------------------------------------------------- options */
@@ -89,8 +88,7 @@ enum { OPTION_KIND = 340, OPTION_COUNTER_BITS };
 #define PLAN_COUNTER_BITS 4
 
 static const struct option_spec kind_specs[] = {
-	{ OPTION_KIND, "kind", "KIND",
-	  "bloom; counting or cuckoo, which keys can be taken out of [bloom]" },
+	{ OPTION_KIND, "kind", "KIND", "bloom; for --remove-from counting, cuckoo [bloom]" },
 	{ OPTION_COUNTER_BITS, "counter-bits", "N", "of each counter: 4, 8 or 16 [4]" },
 };
 

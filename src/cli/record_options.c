@@ -6,7 +6,7 @@ enum { OPTION_CRLF = 256, OPTION_FILES0_FROM, OPTION_STATS, OPTION_PROGRESS };
 
 static const struct option_spec record_specs[] = {
 	{ 'f', "field", "LIST", "the key is these fields: 2, or 1,3, or 2-4, or 4-" },
-	{ 'd', "delimiter", "C", "fields end at this byte (\\t for a tab), not at blanks" },
+	{ 'd', "delimiter", "C", "fields end at byte C (\\t: a tab), not at blanks" },
 	{ 'Q', "quoted", NULL, "a field in double quotes stays whole" },
 	{ 'i', "ignore-case", NULL, "the key's A-Z count as a-z" },
 	{ OPTION_CRLF, "crlf", NULL, "a CR at the record's end is not part of the key" },

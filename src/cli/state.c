@@ -35,7 +35,7 @@ static bool take_state_option(void *context, int letter, const char *value)
 
 struct option_group state_option_group(struct state_options *options)
 {
-	return (struct option_group){ "State", state_specs,
+	return (struct option_group){ "", state_specs,
 				      sizeof state_specs / sizeof *state_specs, take_state_option,
 				      options };
 }

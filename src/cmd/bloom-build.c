@@ -35,10 +35,9 @@ struct build {
 
 static const struct option_spec build_specs[] = {
 	{ 'o', "output", "FILE", "write the filter to FILE, replacing it as a whole" },
-	{ OPTION_APPEND, "append", "FILE",
-	  "add to the filter in FILE; make it where it is absent" },
+	{ OPTION_APPEND, "append", "FILE", "add to the filter in FILE; make it if absent" },
 	{ OPTION_REMOVE_FROM, "remove-from", "FILE",
-	  "take the keys out of the filter in FILE, made with --kind" },
+	  "take keys out of the filter in FILE (see --kind)" },
 	{ OPTION_STRICT, "strict", NULL, "with --remove-from: all of the keys, or none" },
 };
 
@@ -68,7 +67,6 @@ static bool take_option(void *context, int letter, const char *value)
 
 static const char *const examples[] = {
 	"bloom-build -n 10M -p 0.001 -o users.bloom users.txt",
-	"generate | bloom-build -n 1M > f.bloom",
 	"bloom-build --append seen.bloom < today.log",
 	"bloom-build -f 1 -n 100k -o clients.bloom access.log",
 	"bloom-build --kind counting -n 1M -o live.bloom sessions.txt",
@@ -77,9 +75,8 @@ static const char *const examples[] = {
 };
 
 static const char *const notes[] = {
-	"The rate is 1% where -p does not say.  Without -n and -m the filter grows with its keys.",
-	"Past -n nothing is lost: the rate of false positives rises, with a warning.",
-	"Without -o and --append the filter goes to standard output.",
+	"The rate is 1% unless -p says else.  Without -n and -m the filter grows; past",
+	"-n nothing is lost, but false positives rise, with a warning.",
 	NULL,
 };
 
@@ -101,12 +98,12 @@ static enum option_outcome parse_args(struct build *build, int argc, char **argv
 {
 	const struct option_group groups[] = {
 		{ NULL, build_specs, sizeof build_specs / sizeof *build_specs, take_option, build },
+		state_option_group(&build->state),
 		plan_option_group(&build->plan),
 		plan_kind_option_group(&build->plan),
-		state_option_group(&build->state),
 		record_option_group(&build->records),
 		parallel_option_group(&build->parallel,
-				      "with -n or -m: use N threads (0: all processors)"),
+				      "threads, with -n or -m (0: all processors)"),
 		{ 0 },
 	};
 	const struct option_tool tool = {

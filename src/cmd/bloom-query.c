@@ -132,7 +132,7 @@ static enum option_outcome parse_args(struct query *query, int argc, char **argv
 	const struct option_group groups[] = {
 		{ NULL, query_specs, sizeof query_specs / sizeof *query_specs, take_option, query },
 		record_option_group(&query->records),
-		parallel_option_group(&query->parallel, "use N threads (0: all processors)"),
+		parallel_option_group(&query->parallel, "threads (0: all processors)"),
 		{ 0 },
 	};
 	const struct option_tool tool = {

@@ -41,12 +41,12 @@ struct uniq {
 
 static const struct option_spec uniq_specs[] = {
 	{ OPTION_STATE, "state", "FILE",
-	  "remember across runs in FILE; make it where it is absent" },
+	  "remember across runs in FILE; make it if absent" },
 	{ OPTION_DUPLICATES, "duplicates", "FILE", "write the records held back to FILE" },
 	{ OPTION_WINDOW, "window", "N|DURATION",
-	  "remember a key for one to two windows only (1M records; 24h)" },
+	  "forget a key after one to two windows (1M; 24h)" },
 	{ OPTION_SINCE_FIRST, "since-first", NULL,
-	  "count the window from a key's first sighting, not its last" },
+	  "a window begins with the first sighting of a key" },
 };
 
 static bool take_window(struct uniq *uniq, const char *value)
@@ -90,7 +90,7 @@ static const char *const examples[] = {
 };
 
 static const char *const notes[] = {
-	"The rate is 1e-6 where -p does not say: of a million new records about one is lost.",
+	"Unless -p says else the rate is 1e-6: of a million new records one is lost.",
 	"Without -n and -m the memory grows with the number of distinct keys.",
 	NULL,
 };
@@ -119,10 +119,10 @@ static enum option_outcome parse_args(struct uniq *uniq, int argc, char **argv, 
 {
 	const struct option_group groups[] = {
 		{ NULL, uniq_specs, sizeof uniq_specs / sizeof *uniq_specs, take_option, uniq },
-		plan_option_group(&uniq->plan),
 		state_option_group(&uniq->state),
+		plan_option_group(&uniq->plan),
 		record_option_group(&uniq->records),
-		parallel_option_group(&uniq->parallel, "only 1: the answer depends on the order"),
+		parallel_option_group(&uniq->parallel, NULL),
 		{ 0 },
 	};
 	const struct option_tool tool = {

@@ -52,7 +52,8 @@ static const char *const examples[] = {
 };
 
 static const char *const notes[] = {
-	"Every checksum is verified.  Status: 0 intact, 1 past capacity (--check), 2 trouble.",
+	"Every checksum is verified.  Status: 0 intact, 1 past capacity (--check), 2",
+	"trouble.",
 	NULL,
 };
 

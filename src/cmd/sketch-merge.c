@@ -48,9 +48,9 @@ static const char *const examples[] = {
 };
 
 static const char *const notes[] = {
-	"Of filters, and of sketches of distinct keys, the result is that of all keys; counts and "
-	"counters add up.",
-	"Files must agree in kind, size, seed and hash family; else the field is named.",
+	"Of filters, and of sketches of distinct keys, the result is that of all keys;",
+	"counts and counters add up.  Files must agree in kind, size, seed and hash",
+	"family; else the field is named.",
 	NULL,
 };
 

@@ -29,6 +29,35 @@ for tool in bloom-build bloom-query sketch-info; do
 	clean_error "$tool --version=3 is refused" version "$tool" --version=3
 done
 
+# On a terminal of 80 columns and 50 lines; fpr-calc has more to ask, and cms-count has both
+# what counts and what passes on.
+for tool in bloom-build bloom-query bloom-uniq cms-count cms-top fpr-calc hll-count sketch-info \
+	sketch-merge; do
+	run "$tool" --help
+	is "$(awk 'length > 80' "$OUT")" "" "$tool --help keeps to 80 columns"
+	case $tool in
+	fpr-calc) most=76 ;;
+	cms-count) most=52 ;;
+	*) most=50 ;;
+	esac
+	lines=$(wc -l <"$OUT")
+	ok "$tool --help has at most $most lines, $lines" test "$lines" -le $most
+done
+for tool in bloom-uniq cms-top; do
+	not_ok "$tool --help is silent of -j" grep -q -e '--threads' <("$tool" --help)
+	clean_error "$tool -j 2 says why not" "--threads: " "$tool" -j 2 list
+	quietly "$tool -j 1 is what it does" "$tool" -j 1 list
+done
+
+# ---- a sample that is run by hand
+for sample in "$TOP"/samples/*.sh; do
+	grep -q SAMPLES "$sample" || continue
+	run env -u SAMPLES sh "$sample"
+	ok "${sample##*/} without SAMPLES says how to run it" \
+		grep -q 'SAMPLES=TREE/samples sh .*/samples/' "$ERR"
+	ok "and does nothing" test "$status" -ne 0 -a ! -s "$OUT"
+done
+
 clean_error "bloom-query without a filter" "" bloom-query
 clean_error "bloom-query knows no -n" n bloom-query -n 5 f.bloom list
 clean_error "bloom-query knows no -p" p bloom-query -p 0.5 f.bloom list
