@@ -339,6 +339,24 @@ static bool is_text(const struct table *table)
 	return table->top->json || table->rows != NULL || !table->top->records.zero_terminated;
 }
 
+/* Above a list on a terminal: as of when a saved sketch is, and, where two numbers stand in
+ * front of a key, their names. */
+static void print_titles(const struct table *table, const struct sketch_counts *counts)
+{
+	const struct rows_style *style = &table->rows->style;
+	char saved[COUNTS_SAVED_TEXT];
+
+	if (table->top->counts.queries.count > 0 && counts_saved_text(saved, counts)) {
+		rows_print_text(table->out, style->unicode, (const uint8_t *)saved, strlen(saved),
+				style->columns - 1, false);
+		output_write(table->out, "\n", 1);
+	}
+	if (table->top->counts.bounds) {
+		rows_print_heading(table->rows, table->out);
+		output_write(table->out, "\n", 1);
+	}
+}
+
 /* Prints the heaviest of a sketch; the end of a record comes first where there was another
  * such block (*printed).  `time` is as in struct table. */
 static bool print_top(const struct top *top, struct output *out, const struct sketch_counts *counts,
@@ -365,11 +383,8 @@ static bool print_top(const struct top *top, struct output *out, const struct sk
 			output_write(out, is_text(&table) ? "\n" : "", 1);
 		*printed = true;
 	}
-	/* Two numbers in front of a key need names. */
-	if (table.rows != NULL && top->counts.bounds) {
-		rows_print_heading(&rows, out);
-		output_write(out, "\n", 1);
-	}
+	if (table.rows != NULL)
+		print_titles(&table, counts);
 	for (size_t i = 0; i < table.count && !output_failed(out); i++)
 		print_row(&table, i);
 	free(table.heavy);

@@ -198,7 +198,7 @@ static enum option_outcome parse_args(struct count *count, int argc, char **argv
 		{ NULL, count_specs, sizeof count_specs / sizeof *count_specs, take_option, count },
 		state_option_group(&count->state),
 		record_option_group(&count->records),
-		parallel_option_group(&count->parallel, "use N threads (0: all processors)"),
+		parallel_option_group(&count->parallel, "threads (0: all processors)"),
 		{ 0 },
 	};
 	const struct option_tool tool = {

@@ -13,7 +13,7 @@ gzip -c list >list.gz
 # ---- each tool, from a file
 tools=("bloom-build -n 9 -o new" "bloom-uniq" "bloom-query f.bloom"
 	"cms-count" "cms-count -o new" "cms-top" "cms-top -o new" "hll-count" "hll-count -q -o new"
-	"bloom-build -n 9 -j 2 -o new" "bloom-query -j 2 f.bloom")
+	"bloom-build -n 9 -j 2 -o new" "bloom-query -j 2 f.bloom" "hll-count -j 2")
 for tool in "${tools[@]}"; do
 	# shellcheck disable=SC2086 # words
 	clean_error "$tool of a sketch" "f.hll: is a HyperLogLog sketch, not records: " $tool f.hll

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import random
+import re
 import struct
 import sys
 import time
@@ -409,6 +410,14 @@ result, text = on_terminal(["cms-top", "--bounds"], b"a\nb\na\n")
 lines = [line.split() for line in text.splitlines()]
 check(result.status == 0 and lines[0] == [b"count", b"low", b"share", b"key"]
       and lines[1][:2] == [b"2", b"2"], "with --bounds, both, and which is which", text)
+run(["cms-top", "--decay=1h", "-o", "saved.cms"], b"a\nb\na\n")
+result, text = on_terminal(["cms-top", "--query", "saved.cms"], b"")
+title = rb"as it was at 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC, \d+ s ago\n"
+check(result.status == 0 and len(text.splitlines()) == 3 and re.match(title, text) is not None,
+      "of a saved sketch that forgets: as of when", text)
+run(["cms-top", "-o", "saved.cms"], b"a\nb\na\n")
+result, text = on_terminal(["cms-top", "--query", "saved.cms"], b"")
+check(result.status == 0 and len(text.splitlines()) == 2, "but not of others", text)
 result, text = on_terminal(["cms-top", "--pad"], b"a\nb\na\n")
 check(text == b"      2 a\n      1 b\n", "--pad is for people already", text)
 result, text = on_terminal(["cms-top", "--json"], b"a\n")
