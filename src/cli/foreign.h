@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #define FOREIGN_TEXT 120
+#define FOREIGN_LENGTH 16 /* so many bytes are always enough */
 
 enum foreign { FOREIGN_NOT, FOREIGN_UNDECIDED, FOREIGN_IS };
 

@@ -14,7 +14,7 @@ static const struct option_spec plan_specs[] = {
 	{ 'p', "rate", "P", "ceiling on false positives at N keys (1%, 1e-6)" },
 	{ 'm', "bits", "SIZE", "size of the filter (6MB, 6MiB, 48Mbit)" },
 	{ 'k', "hashes", "K", "bits a key sets, 1 to 255" },
-	{ 'L', "layout", "LAYOUT", "blocked (few cache lines a key) or classic [blocked]" },
+	{ 'L', "layout", "LAYOUT", "blocked (few cache lines) or classic [blocked]" },
 	{ 's', "seed", "N", "seed of the hash [0]" },
 };
 
