@@ -35,9 +35,8 @@ static bool take_state_option(void *context, int letter, const char *value)
 
 struct option_group state_option_group(struct state_options *options)
 {
-	return (struct option_group){ "", state_specs,
-				      sizeof state_specs / sizeof *state_specs, take_state_option,
-				      options };
+	return (struct option_group){ "", state_specs, sizeof state_specs / sizeof *state_specs,
+				      take_state_option, options };
 }
 
 bool state_options_check(const struct state_options *options, const char *path_option)

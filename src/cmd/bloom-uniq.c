@@ -40,8 +40,7 @@ struct uniq {
 /* ------------------------------------------------------------- command line */
 
 static const struct option_spec uniq_specs[] = {
-	{ OPTION_STATE, "state", "FILE",
-	  "remember across runs in FILE; make it if absent" },
+	{ OPTION_STATE, "state", "FILE", "remember across runs in FILE; make it if absent" },
 	{ OPTION_DUPLICATES, "duplicates", "FILE", "write the records held back to FILE" },
 	{ OPTION_WINDOW, "window", "N|DURATION",
 	  "forget a key after one to two windows (1M; 24h)" },

@@ -37,8 +37,7 @@ struct count {
 static const struct option_spec count_specs[] = {
 	{ OPTION_AT_MOST, "at-most", "N", "pass on a record until its count exceeds N" },
 	{ OPTION_AT_LEAST, "at-least", "N", "pass on a record once its count reaches N" },
-	{ OPTION_ANNOTATE, "annotate", NULL,
-	  "print the count and a tab before each record" },
+	{ OPTION_ANNOTATE, "annotate", NULL, "print the count and a tab before each record" },
 	{ 'e', "key", "KEY", "with --query: ask for KEY (can be repeated)" },
 	{ OPTION_PLAIN, "plain", NULL, "a linear sketch without tracked keys" },
 };
@@ -146,8 +145,7 @@ static enum option_outcome parse_args(struct count *count, int argc, char **argv
 		counts_option_group(&count->counts),
 		state_option_group(&count->counts.state),
 		record_option_group(&count->records),
-		parallel_option_group(&count->parallel,
-				      "threads for --plain (0: all processors)"),
+		parallel_option_group(&count->parallel, "threads for --plain (0: all processors)"),
 		{ 0 },
 	};
 	const struct option_tool tool = {

@@ -422,11 +422,11 @@ static void say_span(char *out, size_t size, const struct sketch_counts *counts)
 	char text[DURATION_TEXT];
 
 	if (sketch_counts_window(counts, &window))
-		snprintf(out, size, "last %s: ",
-			 duration_or_records(text, window.unit, window.length));
+		snprintf(out, size,
+			 "last %s: ", duration_or_records(text, window.unit, window.length));
 	else if (sketch_counts_decay(counts, &decay))
-		snprintf(out, size, "half-life %s: ",
-			 duration_or_records(text, decay.unit, decay.half_life));
+		snprintf(out, size,
+			 "half-life %s: ", duration_or_records(text, decay.unit, decay.half_life));
 	else
 		snprintf(out, size, "total ");
 }

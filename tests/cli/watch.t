@@ -35,7 +35,7 @@ done
 clean_error "a number behind a blank is no file" "--watch=2" cms-top --watch 2
 clean_error "also among others" "--watch=0.5" cms-top in --watch 0.5
 trouble "a name that is no number is a file" "nowhere: No such file" cms-top --watch nowhere
-echo x >2
+echo x >./2
 expect 0 '1\tx\n' "a file of that name is read" cms-top --watch 2
 expect 0 '2\ta\n1\tb\n' "the least" cms-top --watch=0.1 in
 expect 0 '2\ta\n1\tb\n' "the most" cms-top --watch=24h in

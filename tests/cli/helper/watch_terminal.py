@@ -86,7 +86,8 @@ check(re.fullmatch(rb"3 records, \+0 in 0\.\d s; 2 keys, every count exact\033\[
       is not None, "what has been read, and what it means", lines[0])
 
 # ---- of what the total is, where counts forget
-for option, said in (("--window=300s", rb", last 5min: 3"), ("--decay=60min", rb", half-life 1h: 3"),
+for option, said in (("--window=300s", rb", last 5min: 3"),
+                     ("--decay=60min", rb", half-life 1h: 3"),
                      ("--window=2", rb", last 2 records: 2")):
     terminal = Terminal(["cms-top", "--watch=0.2", option], TERM="xterm")
     terminal.process.stdin.write(b"a\nb\na\n")
