@@ -8,7 +8,7 @@
 
 #include "kinds.h"
 
-#define MOST_FILES 16
+#define MOST_FILES 32
 #define MOST_SIZE 4000
 
 const unsigned long fuzz_short = 8000;
@@ -27,8 +27,9 @@ static void keep_smallest(void *context, const void *data, size_t size)
 	/* Sorted by size from *first on; at most four of a kind. */
 	while (at > *first && files[at - 1].size > size)
 		at--;
-	if (at - *first >= 4 || file_count == MOST_FILES)
+	if (at - *first >= 4)
 		return;
+	fuzz_require(file_count < MOST_FILES, "room for %d files is too little", MOST_FILES);
 	if (file_count - *first == 4)
 		free(files[--file_count].data);
 	memmove(&files[at + 1], &files[at], (file_count - at) * sizeof *files);
@@ -45,9 +46,10 @@ static void find_files(void)
 	for (size_t i = 0; i < kinds_count; i++) {
 		size_t first = file_count;
 
-		fuzz_folder("tests/golden", kinds[i].ending, MOST_SIZE, keep_smallest, &first);
+		kinds_golden(&kinds[i], MOST_SIZE, keep_smallest, &first);
 	}
-	fuzz_require(file_count > 0, "there are no golden files: where is TOP?");
+	fuzz_require(file_count == 4 * kinds_count,
+		     "not four golden files of each kind: where is TOP?");
 }
 
 enum way { CUT, FLIP, LENGTHEN, REPLACE };

@@ -49,7 +49,7 @@ void fuzz_seeds(fuzz_sink *sink, void *context)
 	pairing.sink = sink;
 	pairing.context = context;
 	for (size_t i = 0; i < kinds_count; i++)
-		fuzz_folder("tests/golden", kinds[i].ending, MOST, pair, &pairing);
+		kinds_golden(&kinds[i], MOST, pair, &pairing);
 }
 
 static struct loaded load_sealed(const uint8_t *data, size_t size)

@@ -131,6 +131,185 @@ static void bloom_compare(void *both, void *part)
 		fuzz_require((of_part[i] & ~of_both[i]) == 0, "a key is lost in word %zu", i);
 }
 
+/* ------------------------------------------------------------------ counting */
+
+static enum sketch_status counting_ask(void *sketch, struct sketch_error *error)
+{
+	struct sketch_bloom *filter = sketch;
+	unsigned int bits = sketch_bloom_counter_bits(filter);
+	struct sketch_counting_state state;
+	struct sketch_bloom_state bloom;
+	enum sketch_status status = bloom_ask(sketch, error);
+
+	if (status == SKETCH_OK)
+		status = sketch_counting_state(filter, &state, error);
+	if (status == SKETCH_OK)
+		status = sketch_bloom_state(filter, 0, &bloom, error);
+	if (status != SKETCH_OK)
+		return status;
+	fuzz_require(bits == 4 || bits == 8 || bits == 16, "%u bits", bits);
+	fuzz_require(state.largest < 1u << bits, "%u in %u bits", state.largest, bits);
+	fuzz_require(state.full <= bloom.ones && bloom.ones <= state.sum &&
+			     state.sum <= bloom.ones * state.largest,
+		     "%llu full, %llu not 0, %llu in all", (unsigned long long)state.full,
+		     (unsigned long long)bloom.ones, (unsigned long long)state.sum);
+	return SKETCH_OK;
+}
+
+/* What comes and goes leaves no trace but full counters; then it comes to stay.  Keys are
+ * alike twice, for a multiset. */
+static void counting_change(void *sketch)
+{
+	struct sketch_bloom *filter = sketch;
+	struct sketch_hash hashes[ASKED];
+	uint64_t before[ASKED / 64], found[ASKED / 64], removed[ASKED / 64];
+	struct sketch_counting_state old, now;
+	struct sketch_error error;
+	size_t gone;
+
+	bloom_hashes(filter, hashes);
+	memcpy(hashes + ASKED / 2, hashes, sizeof hashes / 2);
+	fuzz_require(sketch_bloom_test(filter, hashes, ASKED, before, &error) == SKETCH_OK, "%s",
+		     error.text);
+	fuzz_require(sketch_counting_state(filter, &old, &error) == SKETCH_OK, "%s", error.text);
+	sketch_bloom_add(filter, hashes, ASKED);
+	gone = sketch_counting_remove(filter, hashes, ASKED, removed);
+	fuzz_require(gone == ASKED, "%zu of %d copies could be taken out", gone, ASKED);
+	fuzz_require(sketch_counting_state(filter, &now, &error) == SKETCH_OK, "%s", error.text);
+	fuzz_require(now.full >= old.full && now.sum >= old.sum &&
+			     (now.full > old.full || now.sum == old.sum),
+		     "%llu became %llu", (unsigned long long)old.sum, (unsigned long long)now.sum);
+	fuzz_require(sketch_bloom_test(filter, hashes, ASKED, found, &error) == SKETCH_OK, "%s",
+		     error.text);
+	for (size_t i = 0; i < ASKED / 64; i++)
+		fuzz_require((before[i] & ~found[i]) == 0 &&
+				     (now.full > old.full || found[i] == before[i]),
+			     "other keys are found in word %zu", i);
+	bloom_change(sketch);
+}
+
+/* -------------------------------------------------------------------- cuckoo */
+
+static enum sketch_status cuckoo_of_file(void **sketch, struct sketch_file *file,
+					 struct sketch_error *error)
+{
+	struct sketch_cuckoo *cuckoo;
+	enum sketch_status status = sketch_cuckoo_of_file(&cuckoo, file, error);
+
+	if (status == SKETCH_OK)
+		*sketch = cuckoo;
+	return status;
+}
+
+static enum sketch_status cuckoo_verify(void *sketch, struct sketch_error *error)
+{
+	return sketch_cuckoo_verify(sketch, error);
+}
+
+static enum sketch_status cuckoo_write(void *sketch, int fd, struct sketch_error *error)
+{
+	return sketch_cuckoo_write(sketch, fd, error);
+}
+
+static enum sketch_status cuckoo_unite(void *into, void *from, struct sketch_error *error)
+{
+	return sketch_cuckoo_union(into, from, error);
+}
+
+static void cuckoo_release(void *sketch)
+{
+	sketch_cuckoo_free(sketch);
+}
+
+static void cuckoo_hashes(const struct sketch_cuckoo *cuckoo, struct sketch_hash hashes[ASKED])
+{
+	for (uint64_t i = 0; i < ASKED; i++)
+		hashes[i] = hash_of(i, sketch_cuckoo_identity(cuckoo)->seed);
+}
+
+static void cuckoo_found(struct sketch_cuckoo *cuckoo, const struct sketch_hash *hashes,
+			 uint64_t found[ASKED / 64])
+{
+	struct sketch_error error;
+
+	fuzz_require(sketch_cuckoo_test(cuckoo, hashes, ASKED, found, &error) == SKETCH_OK, "%s",
+		     error.text);
+}
+
+static enum sketch_status cuckoo_ask(void *sketch, struct sketch_error *error)
+{
+	struct sketch_cuckoo *cuckoo = sketch;
+	const struct sketch_cuckoo_params *params = sketch_cuckoo_params(cuckoo);
+	struct sketch_hash hashes[ASKED];
+	uint64_t found[ASKED / 64];
+	struct sketch_cuckoo_state state;
+	enum sketch_status status;
+
+	cuckoo_hashes(cuckoo, hashes);
+	status = sketch_cuckoo_test(cuckoo, hashes, ASKED, found, error);
+	if (status == SKETCH_OK)
+		status = sketch_cuckoo_state(cuckoo, &state, error);
+	if (status != SKETCH_OK)
+		return status;
+	fuzz_require(state.kinds <= state.entries &&
+			     state.entries <= params->buckets * SKETCH_CUCKOO_SLOTS,
+		     "%llu entries, %llu kinds", (unsigned long long)state.entries,
+		     (unsigned long long)state.kinds);
+	fuzz_require(state.load >= 0 && state.load <= 1, "load %g", state.load);
+	fuzz_require(state.rate >= 0 &&
+			     state.rate <= sketch_cuckoo_rate_bound(params, state.entries),
+		     "rate %g", state.rate);
+	return SKETCH_OK;
+}
+
+/* What comes and goes leaves the same multiset, though it may lie elsewhere; what there is
+ * no room for changes nothing.  Then it comes to stay. */
+static void cuckoo_change(void *sketch)
+{
+	struct sketch_cuckoo *cuckoo = sketch;
+	struct sketch_hash hashes[ASKED];
+	uint64_t before[ASKED / 64], found[ASKED / 64], removed[ASKED / 64];
+	struct sketch_cuckoo_state old, now;
+	struct sketch_error error;
+	enum sketch_status status;
+	size_t done, again, gone;
+
+	cuckoo_hashes(cuckoo, hashes);
+	memcpy(hashes + ASKED / 2, hashes, sizeof hashes / 2);
+	cuckoo_found(cuckoo, hashes, before);
+	fuzz_require(sketch_cuckoo_state(cuckoo, &old, &error) == SKETCH_OK, "%s", error.text);
+	status = sketch_cuckoo_add(cuckoo, hashes, ASKED, &done, &error);
+	fuzz_require((status == SKETCH_OK) == (done == ASKED) &&
+			     (status == SKETCH_OK || status == SKETCH_FULL),
+		     "%zu put in: %d", done, (int)status);
+	cuckoo_found(cuckoo, hashes, found);
+	for (size_t i = 0; i < done; i++)
+		fuzz_require(found[i / 64] >> i % 64 & 1, "key %zu is not found", i);
+	gone = sketch_cuckoo_remove(cuckoo, hashes, done, removed);
+	fuzz_require(gone == done, "%zu of %zu could be taken out", gone, done);
+	cuckoo_found(cuckoo, hashes, found);
+	fuzz_require(memcmp(found, before, sizeof found) == 0, "other keys are found");
+	fuzz_require(sketch_cuckoo_state(cuckoo, &now, &error) == SKETCH_OK, "%s", error.text);
+	fuzz_require(now.entries == old.entries && now.kinds == old.kinds, "%llu became %llu",
+		     (unsigned long long)old.entries, (unsigned long long)now.entries);
+	(void)sketch_cuckoo_add(cuckoo, hashes, ASKED, &again, &error);
+	cuckoo_found(cuckoo, hashes, found);
+	for (size_t i = 0; i < again; i++)
+		fuzz_require(found[i / 64] >> i % 64 & 1, "key %zu is not found again", i);
+}
+
+static void cuckoo_compare(void *both, void *part)
+{
+	struct sketch_hash hashes[ASKED];
+	uint64_t of_both[ASKED / 64], of_part[ASKED / 64];
+
+	cuckoo_hashes(part, hashes);
+	cuckoo_found(both, hashes, of_both);
+	cuckoo_found(part, hashes, of_part);
+	for (size_t i = 0; i < ASKED / 64; i++)
+		fuzz_require((of_part[i] & ~of_both[i]) == 0, "a key is lost in word %zu", i);
+}
+
 /* -------------------------------------------------------------------- counts */
 
 static enum sketch_status counts_of_file(void **sketch, struct sketch_file *file,
@@ -331,6 +510,10 @@ const struct kind kinds[] = {
 	  bloom_release, bloom_ask, bloom_change, bloom_compare },
 	{ SKETCH_KIND_COUNTS, ".cms", counts_of_file, nothing_left, counts_write, counts_unite,
 	  counts_release, counts_ask, counts_change, counts_compare },
+	{ SKETCH_KIND_COUNTING_BLOOM, ".bloom", bloom_of_file, bloom_verify, bloom_write,
+	  bloom_unite, bloom_release, counting_ask, counting_change, bloom_compare },
+	{ SKETCH_KIND_CUCKOO, ".cuckoo", cuckoo_of_file, cuckoo_verify, cuckoo_write, cuckoo_unite,
+	  cuckoo_release, cuckoo_ask, cuckoo_change, cuckoo_compare },
 	{ SKETCH_KIND_HYPERLOGLOG, ".hll", hll_of_file, nothing_left, hll_write, hll_unite,
 	  hll_release, hll_ask, hll_change, hll_compare },
 };
@@ -435,7 +618,8 @@ static bool lies_within(const struct entry *entry, size_t size)
 static bool is_chunked(uint32_t type)
 {
 	return type == FORMAT_BITS || type == FORMAT_CELLS || type == FORMAT_KEYS ||
-	       type == FORMAT_REGISTERS || type == FORMAT_HASHES;
+	       type == FORMAT_REGISTERS || type == FORMAT_HASHES || type == FORMAT_COUNTERS ||
+	       type == FORMAT_BUCKETS;
 }
 
 /* The SUMS of a chunked section, as far as there is room for them; the sum of SUMS. */
@@ -503,9 +687,32 @@ void kinds_seal(uint8_t *data, size_t size)
 
 /* ---------------------------------------------------------------------- seeds */
 
+/* Hands on what is a file of the kind. */
+struct choice {
+	uint32_t number;
+	fuzz_sink *sink;
+	void *context;
+};
+
+static void hand_on(void *context, const void *data, size_t size)
+{
+	const struct choice *choice = context;
+	const uint8_t *bytes = data;
+
+	if (size >= FORMAT_HEADER_BYTES && load_u32(bytes + 12) == choice->number)
+		choice->sink(choice->context, data, size);
+}
+
+void kinds_golden(const struct kind *kind, size_t most, fuzz_sink *sink, void *context)
+{
+	struct choice choice = { kind->number, sink, context };
+
+	fuzz_folder("tests/golden", kind->ending, most, hand_on, &choice);
+}
+
 void kinds_seeds(size_t most, fuzz_sink *sink, void *context)
 {
 	for (size_t i = 0; i < kinds_count; i++)
-		fuzz_folder("tests/golden", kinds[i].ending, most, sink, context);
+		kinds_golden(&kinds[i], most, sink, context);
 	fuzz_folder("build/damaged", NULL, most, sink, context);
 }

@@ -1,7 +1,8 @@
 /* kinds.h - the kinds of sketch files there are, for what treats all of them alike
  *
  * A new kind of sketch is a row in the table of kinds.c: the file loader, the merge and
- * the damage are then tried on it, too.  Its golden files are found by their ending. */
+ * the damage are then tried on it, too.  Its golden files are found by their ending
+ * and by the kind in their header. */
 #ifndef TESTS_FUZZ_KINDS_H
 #define TESTS_FUZZ_KINDS_H
 
@@ -47,6 +48,9 @@ void kinds_release(struct loaded *loaded);
 
 /* Makes every checksum right again, as far as the sections lie within the file. */
 void kinds_seal(uint8_t *data, size_t size);
+
+/* The golden files of a kind, none larger than `most`. */
+void kinds_golden(const struct kind *kind, size_t most, fuzz_sink *sink, void *context);
 
 /* All files there are to begin with: the golden ones, and those that
  * scripts/make-damaged left in build/damaged; none larger than `most`. */
