@@ -188,8 +188,13 @@ counting_walk(const struct layer *layer, const struct sketch_hash *hashes, size_
 
 		for (size_t i = first; i < last; i++)
 			end = key_positions(layer, hashes[i], end);
-		for (const uint64_t *at = positions; at < end; at++)
-			__builtin_prefetch(layer->bits + *at * bits / 8, walk != WALK_TEST);
+		for (const uint64_t *at = positions; at < end; at++) {
+			/* What it is for must be a constant, where nothing is optimised, too. */
+			if (walk == WALK_TEST)
+				__builtin_prefetch(layer->bits + *at * bits / 8);
+			else
+				__builtin_prefetch(layer->bits + *at * bits / 8, 1);
+		}
 		for (size_t i = first; i < last; i++)
 			verdict |= (uint64_t)visit_key(layer->bits, positions + (i - first) * k, k,
 						       walk, bits)
