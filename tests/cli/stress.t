@@ -6,7 +6,7 @@
 if long; then
 	checks stress.py 25 25 "${STRESS_SECONDS:-60}"
 else
-	checks stress.py 4 4 3
+	checks stress.py 5 4 3
 fi
 
 done_testing

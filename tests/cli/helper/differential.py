@@ -9,8 +9,10 @@ how often, is for the tests of rates.  What must never be is a key that is misse
 below the truth, a record that is lost, changed or moved.
 """
 
+import math
 import os
 import random
+import re
 import shutil
 import sys
 from collections import Counter
@@ -316,10 +318,113 @@ class Round:
                     set(got.items()) ^ set(running.items()))[:MARGIN])
 
 
+    def multisets(self):
+        """Keys put in and taken out, of filters whose false positives come seldom or often.
+
+        Beside an exact model; but a key that is found and is not there cannot be refused, and
+        takes what belongs to others.  Of such a filter only keys that are there are taken
+        out, until the end: then keys that are not, and each that is not refused has to be one
+        that the filter itself took for present."""
+        rng = self.rng
+        kind = rng.choice(("counting", "cuckoo"))
+        rate = rng.choice(("1e-9", "0.2"))
+        most = 8 if kind == "cuckoo" else 14
+        options = ["--kind", kind, "-n", "5000", "-p", rate, *rng.choice(([], ["-s", "7"]))]
+        if kind == "counting":
+            options += rng.choice(([], ["-L", "classic"], ["--counter-bits=8"]))
+        words = self.case.words()
+        model = Counter()
+        self.run(["bloom-build", *options, *words, "-o", "m"], sure=False)
+        for _ in range(rng.randint(2, 6)):
+            model = self.move(model, most, words)
+            self.all_there(options, model, words)
+        self.refused(options, model, words)
+
+    def move(self, model, most, words):
+        """Some come, in a step of its own or through a merge, or some go; the model then."""
+        rng = self.rng
+        known = [(key, record) for key, record in zip(self.keys, self.records)
+                 if key is not None]
+        now, records = Counter(model), []
+        if rng.random() < 0.6 or not model:
+            for key, record in rng.choices(known, k=min(len(known), rng.randint(1, 400))):
+                # Of a cuckoo filter eight copies are possible, if no other key shares the
+                # buckets, which at the higher rate may be: so three.
+                if now[key] < min(most, 3):
+                    now[key] += 1
+                    records.append(record)
+            command = ["bloom-build", *words, "--append", "m"]
+        else:
+            for key, record in rng.sample(known, rng.randint(1, len(known))):
+                if now[key] > 0 and rng.random() < 0.7:
+                    now[key] -= 1
+                    records.append(record)
+            command = ["bloom-build", *words, "--strict", "--remove-from", "m"]
+        self.run(command, self.case.join(records), sure=False)
+        return +now
+
+    def all_there(self, options, model, words):
+        """No key of the model is missed, and records are counted."""
+        asked = [record for key, record in zip(self.keys, self.records) if model[key]]
+        command = ["bloom-query", "-v", *words, "m"]
+        self.compare(options + command, self.run(command, self.case.join(asked), 1, False), b"")
+        if info("m")["records"] != sum(model.values()):
+            self.wrong(options, "it says %r records, not %d" % (info("m")["records"],
+                                                                sum(model.values())))
+
+    def refused(self, options, model, words):
+        """Others are taken out one by one: the filter refuses all that it does not find."""
+        known = set(self.keys)
+        others = {}
+        for _ in range(300):
+            record = self.case.one()
+            key = self.case.key(record)
+            if key is not None and key not in known:
+                others[key] = record
+        if not others:
+            return
+        data = self.case.join(others.values())
+        command = ["bloom-query", "-c", *words, "m"]
+        found = int(self.run(command, data, (0, 1), False))
+        before = info("m")["records"]
+        result = run(["bloom-build", *words, "--remove-from", "m"], data)
+        taken = before - info("m")["records"]
+        said = re.search(rb"(\d+) of (\d+) keys", result.err)
+        refused = int(said[1]) if said else 0
+        # Taking one out may make the next one absent, but none present.
+        if result.status != 0 or taken > found or taken < (found > 0) or \
+                refused + taken != len(others) or (said and int(said[2]) != len(others)):
+            self.wrong(options, "%d of %d others were found, %d taken out: %s" % (
+                found, len(others), taken, result))
+
+    def distinct(self):
+        """hll-count: exact while keys are few, within five standard errors where not, and
+        the same whole or in parts."""
+        truth = len({key for key in self.keys if key is not None})
+        precision = self.rng.choice((6, 10, 14))
+        words = ["--precision=%d" % precision, *self.case.words()]
+        operands, stdin = self.inputs()
+        command = ["hll-count", *words, "-o", "all.hll", *operands]
+        out = int(self.run(command, stdin, sure=False))
+        exact = 8 * truth <= 1 << precision
+        if out != truth and (exact or abs(math.log(max(out, 1) / truth)) >
+                             5 * 1.0367 / 2 ** (precision / 2)):
+            self.wrong(command, "%d, not %d" % (out, truth))
+        cut = self.rng.randint(0, len(self.records))
+        for name, part in (("a.hll", self.records[:cut]), ("b.hll", self.records[cut:])):
+            self.run(["hll-count", *words, "-q", "-o", name], self.case.join(part), sure=False)
+        self.run(["sketch-merge", "-o", "merged.hll", "b.hll", "a.hll"])
+        self.same(command, "merged.hll", "all.hll", "a merge is not the whole")
+        self.run(["hll-count", *words, "-q", "--append", "a.hll"],
+                 self.case.join(self.records[cut:]), sure=False)
+        self.same(command, "a.hll", "all.hll", "an append is not the whole")
+
+
 def main():
     rounds = int(sys.argv[1])
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    faults = {"filters": [], "uniq": [], "window": [], "counts": []}
+    faults = {"filters": [], "uniq": [], "window": [], "counts": [], "multisets": [],
+              "distinct": []}
     top = os.getcwd()
     for number in range(first, first + rounds):
         os.makedirs("round")

@@ -42,6 +42,7 @@ def lines(*ranges):
 
 
 LIST, MORE = lines((0, 300)), lines((200, 400))
+PART, REST = lines((0, 100)), lines((100, 180))  # of LIST, to be taken out
 # Another program's filter: 961 bits, of which every second is set.
 DCSO = struct.pack("<QQdQQQ", 1, 100, 0.01, 7, 961, 480) + b"\x55" * 120 + b"\1" + bytes(7)
 STREAM = b"".join(b"key %d %d\n" % (i * i % 40, i % 7) for i in range(300))
@@ -100,6 +101,19 @@ JOBS = [
         targets=["h"]),
     Job("distinct --query", ["hll-count", "--query", "h", "--query", "i", "--json"]),
     Job("merge of distinct ones", ["sketch-merge", "-o", "h", "h", "i"], targets=["h"]),
+    *[job for kind, into, other in (("counting", "k", "l"), ("cuckoo", "u", "v")) for job in (
+        Job("build " + kind, ["bloom-build", "--kind", kind, "-n", "1000", "-o", into, "list",
+                              "more"], targets=[into]),
+        Job("append, " + kind, ["bloom-build", "--append", into, "-"], MORE, targets=[into]),
+        Job("remove-from, " + kind, ["bloom-build", "--remove-from", into, "part", "-"], REST,
+            targets=[into]),
+        Job("remove-from --strict, " + kind, ["bloom-build", "--strict", "--remove-from", into,
+                                              "-"], REST, targets=[into]),
+        Job("query -j, " + kind, ["bloom-query", "-j", "2", "-F", into, "-F", other, "list"]),
+        Job("merge of %s ones" % kind, ["sketch-merge", "-o", "new", into, other],
+            targets=["new"]),
+        Job("merge of %s ones, to a pipe" % kind, ["sketch-merge", "-", other], into),
+        Job("info --json, " + kind, ["sketch-info", "--json", into]))],
     Job("query of another format", ["bloom-query", "-F", "dcso", "-F", "f", "list"]),
     Job("info of another format, pipe", ["sketch-info", "--json", "-"], "dcso"),
     Job("info", ["sketch-info", "f", "c", "w", "ladder", "h", "i", "dcso"]),
@@ -121,6 +135,9 @@ PREPARED = [
     (["cms-count", "--size", "4KiB", "-o", "e", "list"], b""),
     (["hll-count", "-q", "--precision", "6", "-o", "h", "list"], b""),
     (["hll-count", "-q", "--precision", "6", "-o", "i", "-f", "2", "stream"], b""),
+    *[(["bloom-build", "--kind", kind, "-n", "1000", "-o", name, source], b"")
+      for kind, names in (("counting", "kl"), ("cuckoo", "uv"))
+      for name, source in zip(names, ("list", "more"))],
 ]
 
 
@@ -136,13 +153,13 @@ def prepare():
     """The folder "kept", whose files each round finds again in the folder "work"."""
     os.makedirs("kept")
     for name, data in (("list", LIST), ("more", MORE), ("stream", STREAM),
-                       ("names", b"list\0more\0"), ("dcso", DCSO)):
+                       ("part", PART), ("names", b"list\0more\0"), ("dcso", DCSO)):
         with open(os.path.join("kept", name), "wb") as file:
             file.write(data)
     for arguments, stdin in PREPARED:
         result = run(arguments, stdin, cwd="kept")
         assert result.status == 0, result
-    for name in "fcwh":
+    for name in "fcwhku":
         os.chmod(os.path.join("kept", name), 0o604)
 
 

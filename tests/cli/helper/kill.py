@@ -102,4 +102,23 @@ with open("fresh", "wb") as file:
     file.write(run(["bloom-build", "-n", "2000000", "-p", "0.001", "-s", "1"], b"new\n").out)
 killed("sketch-merge -o", old, ["sketch-merge", "fresh", "old", "-o"], holds_both, few)
 
+
+# Filters that keys can be taken out of.
+def still_holds(now):
+    with open("now", "wb") as file:
+        file.write(now)
+    return (run(["bloom-query", "-c", "-e", "old", "-e", "new", "now"]).out == b"1\n" and
+            run(["bloom-query", "-e", "old", "now"]).out == b"old\n")
+
+
+for kind in ("counting", "cuckoo"):
+    # About as large as the ones above; the second copy makes nothing new of what is found.
+    size = ["--kind", kind, "-n", "700000" if kind == "counting" else "2000000", "-p", "0.001"]
+    run(["bloom-build", *size, "-o", kind], b"old\n")
+    with_both = run(["bloom-build", *size], b"old\nnew\n").out
+    killed("bloom-build --append, " + kind, content(kind), ["bloom-build", "--append"],
+           holds_both, few)
+    killed("bloom-build --remove-from, " + kind, with_both, ["bloom-build", "--remove-from"],
+           still_holds, few)
+
 done()

@@ -3,7 +3,7 @@
     stress.py WRITERS READERS SECONDS
 
 Writers add keys of their own, one small batch after the other, to a filter, a state, and
-counts; readers ask for keys that were there before, and must find them every time.  In the
+counts, or move them in and out of a counting and a cuckoo filter; readers ask for keys that were there before, and must find them every time.  In the
 end everything that any writer put in is there, once.
 """
 
@@ -60,6 +60,23 @@ class Counter(Worker):
                     b"", "cms-count --append")
 
 
+class Mover(Worker):
+    """Puts keys in, and takes those of its round before out again."""
+
+    def work(self, number):
+        name = ("counting", "cuckoo")[number % 2]
+        self.expect(run(["bloom-build", "--append", name], self.batch(number)), 0, b"",
+                    "bloom-build --append " + name)
+        if number >= 2:
+            self.expect(run(["bloom-build", "--strict", "--remove-from", name],
+                            self.batch(number - 2)), 0, b"", "bloom-build --remove-from " + name)
+
+    def left(self, name):
+        """The keys that it did not take out of a filter."""
+        return b"".join(self.batch(i) for i in range(max(0, self.rounds - 2), self.rounds)
+                        if ("counting", "cuckoo")[i % 2] == name)
+
+
 class Merger(Worker):
     """Replaces a file that others read, without a claim."""
 
@@ -70,12 +87,12 @@ class Merger(Worker):
 
 class Reader(Worker):
     def work(self, number):
-        way = self.rng.randrange(5)
+        way = self.rng.randrange(6)
         if way == 0:
             self.expect(run(["bloom-query", "-e", "common", "filter"]), 0, b"common\n",
                         "bloom-query")
         elif way == 1:
-            name = self.rng.choice(("filter", "state", "counts", "merged"))
+            name = self.rng.choice(("filter", "state", "counts", "merged", "counting", "cuckoo"))
             result = run(["sketch-info", "--json", name])
             self.expect(result, 0, None, "sketch-info " + name)
         elif way == 2:
@@ -85,6 +102,11 @@ class Reader(Worker):
         elif way == 3:
             self.expect(run(["bloom-query", "-F", "state", "-F", "merged", "-c"], b"common\n"),
                         0, b"1\n", "bloom-query -F")
+        elif way == 4:
+            self.expect(run(["bloom-query", "-e", "common", "counting"]), 0, b"common\n",
+                        "bloom-query counting")
+            self.expect(run(["bloom-query", "-e", "common", "cuckoo"]), 0, b"common\n",
+                        "bloom-query cuckoo")
         else:
             with open("filter", "rb") as file:
                 self.expect(run(["bloom-query", "-q", "-e", "common", "/dev/stdin"],
@@ -97,9 +119,12 @@ def main():
     run(["cms-count", "--plain", "-o", "counts"], b"common\n")
     for name in ("first", "second", "merged"):
         run(["bloom-build", "-n", "100000", "-o", name], b"common\n" + name.encode() + b"\n")
+    for name in ("counting", "cuckoo"):
+        run(["bloom-build", "--kind", name, "-n", "10000", "-p", "1e-9", "-o", name],
+            b"common\n")
     until = time.monotonic() + SECONDS
-    kinds = (Builder, Uniq, Counter, Merger)
-    workers = [kinds[i % 4](i, until) for i in range(WRITERS)]
+    kinds = (Builder, Uniq, Counter, Mover, Merger)
+    workers = [kinds[i % len(kinds)](i, until) for i in range(WRITERS)]
     workers += [Reader(WRITERS + i, until) for i in range(READERS)]
     for worker in workers:
         worker.start()
@@ -116,6 +141,17 @@ def main():
         keys = b"".join(w.batch(i) for w in rounds[kind] for i in range(w.rounds))
         lost = run(["bloom-query", "-v", name], keys)
         check(lost.out == b"" and lost.status == 1, name + ": no key is lost", lost)
+    for name in ("counting", "cuckoo"):
+        keys = b"".join(w.left(name) for w in rounds[Mover])
+        lost = run(["bloom-query", "-v", name], keys + b"common\n")
+        check(lost.out == b"" and lost.status == 1, name + ": no key is lost", lost)
+        count = keys.count(b"\n") + 1
+        check(info(name)["records"] == count, name + ": what was taken out is gone", info(name),
+              count)
+        gone = b"".join(w.batch(i) for w in rounds[Mover] for i in range(w.rounds - 2))
+        check(run(["bloom-query", "-c", name], gone).out == b"0\n", name + ": all of it")
+    check(info("cuckoo")["entries"] == info("cuckoo")["records"], "cuckoo: once each",
+          info("cuckoo"))
     count = sum(w.rounds for w in rounds[Builder]) * BATCH + 1
     check(info("filter")["records"] == count, "filter: every record is counted once",
           info("filter"), count)
