@@ -7,7 +7,9 @@
 
 static void touch_layer(struct touch *touch, const struct layer *layer, uint32_t lines)
 {
-	if (layer->params.layout != SKETCH_BLOCKED || layer->bytes < TOUCH_LEAST_BYTES)
+	/* Counters of a line lie in several; which of them are needed, one bit does not tell. */
+	if (layer->params.layout != SKETCH_BLOCKED || layer->bytes < TOUCH_LEAST_BYTES ||
+	    layer->counter_bits != 0)
 		return;
 	for (uint32_t j = 0; j < lines && touch->count < TOUCH_MOST; j++) {
 		uint64_t before = j * layer->lines * (SKETCH_BLOCK_BITS / 8);

@@ -74,13 +74,26 @@ static void touch__filter_that_is_asked__names_the_first_line_only(void **unused
 	sketch_bloom_free(filter);
 }
 
-static void touch__small_or_classic_filter__names_nothing(void **unused)
+static void touch__small_or_classic_or_counting_filter__names_nothing(void **unused)
 {
 	struct sketch_bloom *small = make(SKETCH_BLOCKED, 1000, 0.01);
 	struct sketch_bloom *classic = make(SKETCH_CLASSIC, 1000000, 0.01);
+	struct sketch_bloom *blocked = make(SKETCH_BLOCKED, 1000000, 0.01);
+	struct sketch_bloom *counting = NULL;
 	struct touch touch = { .count = 9 };
 
 	(void)unused;
+	/* A line of counters is several lines long. */
+	assert_status(SKETCH_OK,
+		      sketch_counting_new(&counting, sketch_bloom_identity(blocked),
+					  sketch_bloom_params(blocked, 0), 4, UINT64_MAX, NULL),
+		      NULL);
+	touch_filter(&touch, blocked, true);
+	assert_int_equal(touch.count, 1);
+	touch_filter(&touch, counting, true);
+	assert_int_equal(touch.count, 0);
+	sketch_bloom_free(blocked);
+	sketch_bloom_free(counting);
 	touch_filter(&touch, small, true);
 	assert_int_equal(touch.count, 0);
 	touch_filter(&touch, classic, true);
@@ -94,7 +107,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(touch__filter_that_is_added_to__names_every_line_a_key_sets),
 		cmocka_unit_test(touch__filter_that_is_asked__names_the_first_line_only),
-		cmocka_unit_test(touch__small_or_classic_filter__names_nothing),
+		cmocka_unit_test(touch__small_or_classic_or_counting_filter__names_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
