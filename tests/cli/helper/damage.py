@@ -4,6 +4,7 @@ Whatever is done to a file, a reader refuses it in one line, or, where the damag
 a part that it does not read, answers as it would have before.
 """
 
+import itertools
 import os
 import random
 import struct
@@ -281,49 +282,67 @@ def cheap():
             crc = crc >> 8 ^ crc_table[(crc ^ byte) & 255]
         return crc ^ 0xFFFFFFFF
 
-    data = make("small", b"alice\n", "-n", "2", "-p", "0.1", "-L", "classic")
-
-    def lie(m, extra=b""):
-        """The same header for m bits, all of it consistent, without the bits."""
-        size = m // 8
+    def lie(data, place, number, size, extra=b""):
+        """The same header with another number in its first section, of which a payload of
+        that size follows: all of it consistent, without the payload."""
+        last = 128 + 32 * (struct.unpack_from("<I", data, 32)[0] - 1)
+        end = struct.unpack_from("<Q", data, last - 32 + 8)[0]  # where SUMS begin
         sums = 4 * -(-size // 65536)
-        at = -(-(320 + sums) // 64) * 64
-        changed = bytearray(data[:320])
-        struct.pack_into("<Q", changed, 256 + 16, m)
-        struct.pack_into("<Q", changed, 128 + 32 + 16, sums)
-        struct.pack_into("<QQ", changed, 128 + 64 + 8, at, size)
+        at = -(-(end + sums) // 64) * 64
+        changed = bytearray(data[:end])
+        struct.pack_into("<Q", changed, place, number)
+        struct.pack_into("<Q", changed, last - 32 + 16, sums)
+        struct.pack_into("<QQ", changed, last + 8, at, size)
         struct.pack_into("<Q", changed, 24, at + size)
         struct.pack_into("<I", changed, 128 + 24, crc32c(changed[256:320]))
-        struct.pack_into("<I", changed, 120, crc32c(changed[128:224]))
+        struct.pack_into("<I", changed, 120, crc32c(changed[128:last + 32]))
         struct.pack_into("<I", changed, 124, crc32c(changed[:124]))
         return bytes(changed) + extra
 
-    same = lie(struct.unpack_from("<Q", data, 272)[0])
-    check(same == data[:320], "the header made here is the one that was built")
+    small = make("small", b"alice\n", "-n", "2", "-p", "0.1", "-L", "classic")
+    counting = make("small", b"alice\n", "-n", "2", "-L", "classic", "--kind", "counting")
+    cuckoo = make("small", b"alice\n", "-n", "2", "--kind", "cuckoo")
+    f = struct.unpack_from("<I", cuckoo, 256)[0]
+    # Of each kind a file, where its number of bits, counters or buckets is, what a number of
+    # that many bits is, and what it takes.
+    kinds = {"bits": (small, 272, lambda m: m, lambda m: m // 8),
+             "counters": (counting, 272, lambda m: m // 4, lambda m: m // 2),
+             "buckets": (cuckoo, 264, lambda m: m // (4 * f),
+                         lambda n: (4 * f * n + 63) // 64 * 8 + 8)}
+    for name, (data, place, _, size_of) in kinds.items():
+        number = struct.unpack_from("<Q", data, place)[0]
+        same = lie(data, place, number, size_of(number))
+        check(same == data[:len(same)], name + ": the header made here is the one that was built")
     faults, peak = [], 0
-    for power in (20, 30, 33, 40, 50, 62):
-        for extra in (b"", bytes(64), bytes(100000)):
-            lied = lie(1 << power, extra)
-            write("lie", lied)
-            for arguments, stdin in ((["bloom-query", "-e", "alice", "lie"], b""),
-                                     (["bloom-query", "-e", "alice", "/dev/stdin"], lied),
-                                     (["sketch-info", "lie"], b""),
-                                     (["sketch-info", "-"], lied),
-                                     (["bloom-build", "--append", "lie"], b"x\n")):
-                begun = time.monotonic()
-                result = run(arguments, stdin)
-                seconds = time.monotonic() - begun
-                label = "2^%d bits, %d bytes, %s" % (power, len(lied), " ".join(arguments))
-                if not is_clean(result, arguments[0]):
-                    faults.append("%s: %s" % (label, result))
-                elif seconds > 1 * slow():
-                    faults.append("%s: %.1f s" % (label, seconds))
+    lies = [(name, power, extra) for name in kinds for power in (20, 30, 33, 40, 50, 62)
+            for extra in (b"", bytes(64), bytes(100000))]
+    for name, power, extra in lies:
+        data, place, number_of, size_of = kinds[name]
+        number = number_of(1 << power)
+        lied = lie(data, place, number, size_of(number), extra)
+        write("lie", lied)
+        for arguments, stdin in ((["bloom-query", "-e", "alice", "lie"], b""),
+                                 (["bloom-query", "-e", "alice", "/dev/stdin"], lied),
+                                 (["sketch-info", "lie"], b""),
+                                 (["sketch-info", "-"], lied),
+                                 (["bloom-build", "--append", "lie"], b"x\n")):
+            begun = time.monotonic()
+            result = run(arguments, stdin)
+            seconds = time.monotonic() - begun
+            label = "2^%d bits of %s, %d bytes, %s" % (power, name, len(lied),
+                                                       " ".join(arguments))
+            if not is_clean(result, arguments[0]):
+                faults.append("%s: %s" % (label, result))
+            elif seconds > 1 * slow():
+                faults.append("%s: %.1f s" % (label, seconds))
     check_none(faults, "headers that promise much: refused at once")
     if sanitized():
         skip("for little memory", "a sanitizer's own")
     else:
-        lied = lie(1 << 33, bytes(100000))
-        for tool in ("bloom-query", "sketch-info"):
+        for name, tool in itertools.product(kinds, ("bloom-query", "sketch-info")):
+            data, place, number_of, size_of = kinds[name]
+            number = number_of(1 << 33)
+            lied = lie(data, place, number, size_of(number), bytes(100000))
             process = spawn([tool, *(["-e", "x"] if tool == "bloom-query" else []), "-"])
             process.stdin.write(lied)
             wait_drained(process.stdin.fileno())
