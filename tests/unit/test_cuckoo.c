@@ -312,6 +312,35 @@ static void add__full_table__is_refused_with_its_load_and_changes_nothing(void *
 	sketch_cuckoo_free(cuckoo);
 }
 
+/* How full a table gets of keys that come so many times each. */
+static double load_of_copies(unsigned int copies)
+{
+	const uint64_t buckets = run_slow() ? 1009 : 10007;
+	struct sketch_cuckoo *cuckoo = make(16, buckets);
+	struct sketch_cuckoo_state state;
+	uint64_t keys = 0;
+
+	while (put_in(cuckoo, hash_of(keys / copies)) == SKETCH_OK)
+		keys++;
+	for (uint64_t i = 0; i < keys; i++)
+		assert_true(has(cuckoo, hash_of(i / copies)));
+	assert_status(SKETCH_OK, sketch_cuckoo_state(cuckoo, &state, NULL), NULL);
+	assert_int_equal(state.entries, keys);
+	sketch_cuckoo_free(cuckoo);
+	return state.load;
+}
+
+/* Large tables of which every key is there twice, or four times, are those of two slots a
+ * bucket, or of one: they get full at 89.7 % and 50 % (Cain, Sanders and Wormald 2007).
+ * Small ones do a little earlier. */
+static void add__copies__fill_the_table_no_earlier_than_they_must(void **unused)
+{
+	(void)unused;
+	assert_true(load_of_copies(1) > 0.93);
+	assert_true(load_of_copies(2) > 0.84 && load_of_copies(2) < 0.91);
+	assert_true(load_of_copies(4) > 0.36 && load_of_copies(4) < 0.55);
+}
+
 static void take_out__key_that_is_not_there__changes_nothing(void **unused)
 {
 	struct sketch_cuckoo *cuckoo = make(12, 50);
@@ -736,6 +765,7 @@ int main(void)
 		cmocka_unit_test(multiset__millions_come_and_go__none_is_missed),
 		cmocka_unit_test(add__ninth_copy__is_refused_and_changes_nothing),
 		cmocka_unit_test(add__full_table__is_refused_with_its_load_and_changes_nothing),
+		cmocka_unit_test(add__copies__fill_the_table_no_earlier_than_they_must),
 		cmocka_unit_test(take_out__key_that_is_not_there__changes_nothing),
 		cmocka_unit_test(add__one_call_or_many__the_same_table),
 		cmocka_unit_test(plan__n_and_p__keeps_p_with_the_fewest_bits),
