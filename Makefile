@@ -259,6 +259,9 @@ samples: ## make the data in samples again
 bench: all-default build/bench/helper ## speed beside other tools (see scripts/bench)
 	@BIN='$(CURDIR)/build/bin' HELPER='$(CURDIR)/build/bench/helper' scripts/bench
 
+compare-kinds: all-default ## bytes, speed and load of the kinds of filters, at equal rates
+	@BIN='$(CURDIR)/build/bin' scripts/compare-kinds
+
 instructions: all-default build/bench/helper ## what a record costs, in instructions (valgrind)
 	@BIN='$(CURDIR)/build/bin' HELPER='$(CURDIR)/build/bench/helper' scripts/instructions
 
@@ -333,7 +336,7 @@ uninstall: ## remove what install put there
 clean: ## remove everything built
 	rm -rf build
 
-.PHONY: all asan bench check check-clang check-long check-portable clean coverage damage \
-	differential faults flat-memory force format fuzz golden help install kill lint load \
-	samples stress tsan ubsan uninstall valgrind
+.PHONY: all asan bench check check-clang check-long check-portable clean compare-kinds \
+	coverage damage differential faults flat-memory force format fuzz golden help install kill \
+	lint load samples stress tsan ubsan uninstall valgrind
 force:
