@@ -404,7 +404,7 @@ class Round:
         precision = self.rng.choice((6, 10, 14))
         words = ["--precision=%d" % precision, *self.case.words()]
         operands, stdin = self.inputs()
-        command = ["hll-count", *words, "-o", "all.hll", *operands]
+        command = ["hll-count", *words, *self.threads(), "-o", "all.hll", *operands]
         out = int(self.run(command, stdin, sure=False))
         exact = 8 * truth <= 1 << precision
         if out != truth and (exact or abs(math.log(max(out, 1) / truth)) >

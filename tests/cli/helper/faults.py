@@ -99,6 +99,8 @@ JOBS = [
     Job("distinct -o", ["hll-count", "-f", "2", "-o", "h", "stream"], targets=["h"]),
     Job("distinct --append", ["hll-count", "-q", "-f", "2", "--append", "h", "-"], STREAM,
         targets=["h"]),
+    Job("distinct -j", ["hll-count", "-q", "-j", "2", "-f", "2", "-o", "new", "stream"],
+        targets=["new"]),
     Job("distinct --query", ["hll-count", "--query", "h", "--query", "i", "--json"]),
     Job("merge of distinct ones", ["sketch-merge", "-o", "h", "h", "i"], targets=["h"]),
     *[job for kind, into, other in (("counting", "k", "l"), ("cuckoo", "u", "v")) for job in (

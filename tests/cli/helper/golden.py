@@ -144,10 +144,15 @@ check_none(faults, "what the tools build, the independent reader and writer agre
 faults = []
 for words in (["-n", "1000"], ["-n", "700", "-p", "1e-6", "-s", "5"], ["-n", "30", "-p", "0.5"],
               ["-n", "500", "-m", "900B", "-i"]):
-    text = b"".join(b"Key %d\n" % i for i in range(int(words[1])))
-    run(["bloom-build", "--kind", "cuckoo", *words, "-o", "ours.cuckoo"], text)
-    facts = json.loads(theirs("json", "ours.cuckoo"))
-    if theirs("write", *cuckoo_words(facts), stdin=text) != content("ours.cuckoo"):
-        faults.append("%s: not the bytes of the independent writer" % words)
+    # As many keys as there is room for: different ones; and of four copies each, which fill
+    # both buckets of a key, so that the search goes far.
+    for copies, keys in ((1, int(words[1])), (4, int(words[1]) * 9 // 100)):
+        text = b"".join(b"Key %d\n" % i * copies for i in range(keys))
+        result = run(["bloom-build", "--kind", "cuckoo", *words, "-o", "ours.cuckoo"], text)
+        facts = json.loads(theirs("json", "ours.cuckoo"))
+        if result.status != 0 or \
+                theirs("write", *cuckoo_words(facts), stdin=text) != content("ours.cuckoo"):
+            faults.append("%s, %d copies: not the bytes of the independent writer: %s" % (
+                words, copies, result))
 check_none(faults, "and so with cuckoo filters")
 done()
