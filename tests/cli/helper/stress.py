@@ -3,7 +3,8 @@
     stress.py WRITERS READERS SECONDS
 
 Writers add keys of their own, one small batch after the other, to a filter, a state, and
-counts, or move them in and out of a counting and a cuckoo filter; readers ask for keys that were there before, and must find them every time.  In the
+counts, or move them in and out of a counting and a cuckoo filter;
+readers ask for keys that were there before, and must find them every time.  In the
 end everything that any writer put in is there, once.
 """
 
