@@ -113,7 +113,7 @@ coproc { exec bloom-uniq; }
 printf 'B\n' >&"${COPROC[1]}"
 IFS= read -r -t 20 line <&"${COPROC[0]}"
 is "$line" B "a first record that is shorter than any magic is passed on at once"
-exec {COPROC[1]}>&-
+eval "exec ${COPROC[1]}>&-"
 wait "$COPROC_PID"
 
 # ---- a word that was meant for a key
