@@ -279,7 +279,8 @@ if [ -n "$PYTHON" ]; then
 			"$tool --stats --query says of when it speaks"
 		# shellcheck disable=SC2086 # words
 		run $tool --stats --query old.window
-		said='as it was at 2020-01-01 00:00:00 UTC or up to 1500ms after, at most [0-9]+ d ago$'
+		said='as it was at 2020-01-01 00:00:00 UTC or up to 1500ms after, '
+		said+='at most [0-9]+ d ago$'
 		like "$(cat "$ERR")" "$said" "$tool: of a window, within a pane"
 		like "$(cat "$ERR")" 'a count covers the last 12s to 13500ms$' "$tool: and how long"
 		# shellcheck disable=SC2086 # words
