@@ -274,7 +274,8 @@ class Round:
         if exact:
             self.compare(command, self.run(command, stdin), self.case.join(
                 b"%d\t%s" % pair for pair in zip(so_far, self.records)))
-        low, high = self.rng.randint(0, 4), self.rng.randint(0, 8)
+        low = self.rng.randint(0, 4)
+        high = self.rng.randint(low, 8)
         command = ["cms-count", "--at-least=%d" % low, "--at-most=%d" % high, *words]
         if exact:
             self.compare(command, self.run(command, self.case.join(self.records)),
