@@ -580,8 +580,13 @@ static void decay__powers__are_those_of_two(void **unused)
 		1, 2, 3, 7, 1000, 86399, UINT64_C(60000000000), UINT64_C(3155760000000000000)
 	};
 	struct dice dice = { 80 };
+	volatile long double one = 1;
 
 	(void)unused;
+	/* The reference wants a mantissa of 64 bits, which some machines lack, and
+	 * valgrind. */
+	if (one + 0x1p-62L == one)
+		skip();
 	for (size_t i = 0; i < 4000; i++) {
 		uint64_t life = lives[i % COUNT_OF(lives)], rest = dice_below(&dice, life);
 		struct sketch_decay moment = { SKETCH_WINDOW_NANOSECONDS, life, rest };
