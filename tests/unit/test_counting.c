@@ -105,8 +105,9 @@ static void assert_counters(struct sketch_bloom *filter, const struct model *mod
 	assert_int_equal(section.length, model->params.m / 8 * model->bits);
 	for (uint64_t i = 0; i < model->params.m; i++) {
 		unsigned int want = model->counters[i];
-		unsigned int got = model->bits == 4 ? data[i / 2] >> (i % 2 * 4) & 15u :
-				   model->bits == 8 ? data[i] :
+		unsigned int got = model->bits == 4 ?
+					   (unsigned int)data[i / 2] >> (i % 2 * 4) & 15u :
+				   model->bits == 8 ? (unsigned int)data[i] :
 						      data[2 * i] + 256u * data[2 * i + 1];
 
 		if (got != want)
