@@ -325,10 +325,10 @@ static bool wait_readable(struct records *r, bool *ready)
 	sigaddset(&block, SIGHUP);
 	sigaddset(&block, SIGWINCH);
 	sigaddset(&block, SIGCONT);
-	sigprocmask(SIG_BLOCK, &block, &before);
+	pthread_sigmask(SIG_BLOCK, &block, &before);
 	if (system_signal() == 0 && !system_woken())
 		*ready = ppoll(&wanted, 1, limit, &before) > 0;
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return true;
 }
 
@@ -496,10 +496,9 @@ const struct cutter_rules *records_rules(const struct records *r)
 /* Memory for what comes after `tail` bytes that are there already. */
 static bool make_block(struct cutter_bytes *bytes, size_t tail)
 {
-	size_t least = RECORDS_CARRY + RECORDS_READ + SCAN_PADDING, size = least;
+	size_t size =
+		RECORDS_CARRY + RECORDS_READ + SCAN_PADDING + (tail > RECORDS_CARRY ? tail : 0);
 
-	if (tail > RECORDS_CARRY)
-		size += tail;
 	if (bytes->size >= size)
 		return true;
 	records_free_block(bytes);
@@ -513,7 +512,7 @@ static bool make_block(struct cutter_bytes *bytes, size_t tail)
 static bool exchange(struct records *r, struct cutter_bytes *bytes, const uint8_t *end)
 {
 	struct cutter_bytes full = r->buffer;
-	size_t tail = (size_t)(full.end - end), looked = 0;
+	size_t tail = (size_t)(full.end - end);
 	uint8_t *to;
 
 	if (!make_block(bytes, tail)) {
@@ -522,10 +521,9 @@ static bool exchange(struct records *r, struct cutter_bytes *bytes, const uint8_
 	}
 	to = tail <= RECORDS_CARRY ? bytes->base + RECORDS_CARRY - tail : bytes->base;
 	memcpy(to, end, tail);
-	if (full.searched > end)
-		looked = (size_t)(full.searched - end);
+	/* There is no terminator in the tail. */
 	r->buffer = (struct cutter_bytes){ bytes->base, bytes->size, to,
-					   to + looked, to + tail,   full.ended };
+					   to + tail,   to + tail,   full.ended };
 	full.end = full.begin + (end - full.begin);
 	full.searched = full.begin;
 	*bytes = full;
