@@ -13,7 +13,6 @@ void cutter_rules_make(struct cutter_rules *rules, const struct records_setup *s
 {
 	const struct record_options *options = setup->options;
 	const struct field_range *range = options->fields.ranges;
-	bool no_fields = !options->has_fields && setup->weight_field == 0;
 
 	*rules = (struct cutter_rules){
 		.options = options,
@@ -22,7 +21,8 @@ void cutter_rules_make(struct cutter_rules *rules, const struct records_setup *s
 		.keep_keys = setup->keep_keys,
 		.weight_field = setup->weight_field,
 		.terminator = options->zero_terminated ? '\0' : '\n',
-		.plain = no_fields && !options->crlf && !setup->fold,
+		.plain = !options->has_fields && setup->weight_field == 0 && !options->crlf &&
+			 !setup->fold,
 		.scan = scan_best(),
 		.split = { options->fields, options->delimiter, options->zero_terminated,
 			   options->quoted },
@@ -31,11 +31,11 @@ void cutter_rules_make(struct cutter_rules *rules, const struct records_setup *s
 	rules->weights.list = (struct field_list){ 1,
 						   { { setup->weight_field, setup->weight_field } },
 						   setup->weight_field };
-	rules->field = options->quoted ? rules->scan->quoted_field : rules->scan->field;
-	if (options->has_fields && options->fields.count == 1 && range->first == range->last &&
-	    !(options->zero_terminated && options->delimiter == FIELD_BLANKS))
-		rules->one_field = options->fields.needed;
-	rules->many_fields = !no_fields && (rules->one_field == 0 || setup->weight_field > 0);
+	/* A newline is no blank to the machine. */
+	rules->machine = !options->zero_terminated || options->delimiter != FIELD_BLANKS;
+	if (rules->machine && options->has_fields && options->fields.count == 1 &&
+	    range->first == range->last)
+		rules->one_field = range->first;
 }
 
 static inline uint8_t fold(uint8_t byte)
@@ -105,132 +105,170 @@ static void refuse_weight(const struct cutter *cutter, const uint8_t *record, si
 		quotes ? " (fields in quotes? see -Q)" : "");
 }
 
-/* The weight of record i of a batch: false where it lacks one; *good tells of a bad
- * one. */
-static bool find_weight(const struct cutter *cutter, struct records_batch *batch, size_t i,
-			size_t length, const uint64_t *ends, bool *good)
+/* A record without its terminator, and without a CR where that is no part of it. */
+static size_t record_length(const struct cutter_rules *rules, const struct records_batch *batch,
+			    size_t i)
 {
-	const uint8_t *field;
-	size_t field_length, used;
-	uint64_t before = cutter->tally.records - batch->count;
+	const uint8_t *record = batch->starts[i];
+	bool cut = batch->unterminated && i + 1 == batch->count;
+	size_t length = (size_t)(batch->starts[i + 1] - record) - (cut ? 0 : 1);
 
-	if (!field_key(&cutter->rules->weights, batch->starts[i], length, ends, NULL, &field,
-		       &field_length, &used))
-		return false;
-	if (cutter->rules->weights.quoted && field_length > 1 && field[0] == '"' &&
-	    field[field_length - 1] == '"') {
-		field++;
-		field_length -= 2;
+	return length - (rules->options->crlf && length > 0 && record[length - 1] == '\r');
+}
+
+static uint64_t low_bits(size_t count)
+{
+	return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
+}
+
+/* One field of each record that has it, found by the machine, and hashed where hashes is
+ * not NULL. */
+static void find_field(const struct cutter *cutter, const struct records_batch *batch,
+		       uint64_t number, const uint8_t **fields, size_t *lengths,
+		       struct sketch_hash *hashes, uint64_t found[RECORDS_BATCH / 64])
+{
+	const struct cutter_rules *rules = cutter->rules;
+	const struct scan_field wanted = {
+		rules->options->delimiter, number,      rules->options->crlf,
+		rules->options->quoted,    rules->seed, cutter->touch
+	};
+	/* To the machine every record has a terminator. */
+	const uint8_t *last[] = { batch->starts[0], batch->starts[1] + 1 };
+	const uint8_t *const *starts = batch->unterminated ? last : batch->starts;
+
+	for (size_t i = 0; i < batch->count; i += 64)
+		found[i / 64] =
+			rules->scan->keys(&wanted, &starts[i],
+					  batch->count - i < 64 ? batch->count - i : 64, &fields[i],
+					  &lengths[i], hashes == NULL ? NULL : &hashes[i]);
+}
+
+/* The same of several fields, or of one that the machine cannot find, record by record.
+ * *room is scratch memory for those that are not one piece of the record. */
+static void find_fields(const struct cutter *cutter, const struct records_batch *batch,
+			const struct field_split *split, const uint8_t **fields, size_t *lengths,
+			uint8_t **room, uint64_t found[RECORDS_BATCH / 64])
+{
+	uint64_t words[FIELD_ENDS(CUTTER_SPLIT)], *ends;
+
+	memset(found, 0, RECORDS_BATCH / 64 * sizeof *found);
+	for (size_t i = 0; i < batch->count; i++) {
+		const uint8_t *record = batch->starts[i];
+		size_t length = record_length(cutter->rules, batch, i), used = 0;
+		bool there;
+
+		ends = length <= CUTTER_SPLIT ? words : NULL;
+		if (ends != NULL)
+			cutter->rules->scan->ends(record, length, split, ends);
+		there = field_key(split, record, length, ends, *room, &fields[i], &lengths[i],
+				  &used);
+		found[i / 64] |= (uint64_t)there << i % 64;
+		*room += used;
 	}
-	if (!read_weight(field, field_length, &batch->weights[i])) {
-		refuse_weight(cutter, batch->starts[i], length, before + i + 1, field,
-			      field_length);
-		*good = false;
+}
+
+/* The key of each record: the fields asked for, or the record. */
+static void find_keys(const struct cutter *cutter, struct records_batch *batch, uint8_t **room,
+		      struct sketch_hash *hashes)
+{
+	const struct cutter_rules *rules = cutter->rules;
+
+	if (rules->one_field > 0) {
+		find_field(cutter, batch, rules->one_field, batch->keys, batch->key_lengths, hashes,
+			   batch->keyed);
+	} else if (rules->options->has_fields) {
+		find_fields(cutter, batch, &rules->split, batch->keys, batch->key_lengths, room,
+			    batch->keyed);
+	} else {
+		for (size_t i = 0; i < batch->count; i++) {
+			batch->keys[i] = batch->starts[i];
+			batch->key_lengths[i] = record_length(rules, batch, i);
+		}
+	}
+}
+
+/* The weight of each record that has a key, which it else has not; false after a message
+ * on a bad one. */
+static bool find_weights(struct cutter *cutter, struct records_batch *batch, uint8_t **room)
+{
+	const struct cutter_rules *rules = cutter->rules;
+	uint64_t found[RECORDS_BATCH / 64], before = cutter->tally.records - batch->count;
+	const uint8_t *fields[RECORDS_BATCH];
+	size_t lengths[RECORDS_BATCH];
+
+	if (rules->machine)
+		find_field(cutter, batch, rules->weight_field, fields, lengths, NULL, found);
+	else
+		find_fields(cutter, batch, &rules->weights, fields, lengths, room, found);
+	for (size_t i = 0; i < batch->count; i++) {
+		uint64_t bit = UINT64_C(1) << i % 64;
+		const uint8_t *field = fields[i];
+		size_t length = lengths[i];
+
+		if (!(batch->keyed[i / 64] & bit))
+			continue;
+		if (!(found[i / 64] & bit)) {
+			batch->keyed[i / 64] &= ~bit;
+			cutter->tally.without_weight++;
+			continue;
+		}
+		if (rules->weights.quoted && length > 1 && field[0] == '"' &&
+		    field[length - 1] == '"') {
+			field++;
+			length -= 2;
+		}
+		if (read_weight(field, length, &batch->weights[i]))
+			continue;
+		refuse_weight(cutter, batch->starts[i], record_length(rules, batch, i),
+			      before + i + 1, field, length);
+		return false;
 	}
 	return true;
 }
 
-/* Finds the key of record i: false where it lacks one, or has a bad weight (*good).
- * *used is what was taken of the scratch memory. */
-static bool find_key(struct cutter *cutter, struct records_batch *batch, size_t i, uint8_t *scratch,
-		     size_t *used, bool *good)
+static void hash_keys(const struct cutter *cutter, struct records_batch *batch, uint8_t *room)
 {
-	const struct cutter_rules *rules = cutter->rules;
-	const struct record_options *options = rules->options;
-	const uint8_t *record = batch->starts[i], *key = record;
-	bool cut = batch->unterminated && i + 1 == batch->count, found = true;
-	size_t length = (size_t)(batch->starts[i + 1] - record) - (cut ? 0 : 1), whole;
-	uint64_t words[FIELD_ENDS(CUTTER_SPLIT)], *ends = NULL;
-
-	if (options->crlf && length > 0 && record[length - 1] == '\r')
-		length--;
-	whole = length;
-	*used = 0;
-	if (whole <= CUTTER_SPLIT && rules->many_fields) {
-		ends = words;
-		rules->scan->ends(record, whole, &rules->split, ends);
-	}
-	if (rules->one_field > 0)
-		found = rules->field(record, whole, options->delimiter, rules->one_field, &key,
-				     &length);
-	else if (options->has_fields)
-		found = field_key(&rules->split, record, whole, ends, scratch, &key, &length, used);
-	if (found && rules->weight_field > 0 && !find_weight(cutter, batch, i, whole, ends, good)) {
-		found = false;
-		cutter->tally.without_weight++;
-	}
-	if (found && rules->fold) {
-		fold_padded(scratch, key, length);
-		key = scratch;
-		*used = length;
-	}
-	batch->keys[i] = key;
-	batch->key_lengths[i] = length;
-	return found;
-}
-
-/* The usual case of make_keys: one field, as it is, of records with their terminators. */
-static void make_field_keys(struct cutter *cutter, struct records_batch *batch)
-{
-	const struct scan_field wanted = { cutter->rules->options->delimiter,
-					   cutter->rules->one_field,
-					   cutter->rules->options->crlf,
-					   cutter->rules->options->quoted,
-					   cutter->rules->seed,
-					   cutter->touch };
-
-	for (size_t i = 0; i < batch->count; i += 64) {
-		size_t count = batch->count - i < 64 ? batch->count - i : 64;
-
-		batch->keyed[i / 64] =
-			cutter->rules->scan->keys(&wanted, &batch->starts[i], count,
-						  &batch->keys[i], &batch->key_lengths[i],
-						  &batch->hashes[i]);
-		cutter->tally.without_key +=
-			count - (size_t)__builtin_popcountll(batch->keyed[i / 64]);
+	for (size_t i = 0; i < batch->count; i++) {
+		if (!(batch->keyed[i / 64] >> i % 64 & 1))
+			continue;
+		if (cutter->rules->fold) {
+			fold_padded(room, batch->keys[i], batch->key_lengths[i]);
+			batch->keys[i] = room;
+			room += batch->key_lengths[i];
+		}
+		batch->hashes[i] =
+			murmur3_padded(batch->keys[i], batch->key_lengths[i], cutter->rules->seed);
+		touch_key(cutter->touch, batch->hashes[i]);
 	}
 }
 
 /* Finds and hashes the key of each record where it is not simply the record. */
 static bool make_keys(struct cutter *cutter, struct records_batch *batch)
 {
-	bool good = true;
-	uint8_t *scratch;
-	size_t used;
+	const struct cutter_rules *rules = cutter->rules;
+	size_t bytes = (size_t)(batch->starts[batch->count] - batch->starts[0]);
+	/* One field, as it is, is hashed where it is found. */
+	struct sketch_hash *hashes = rules->one_field > 0 && !rules->fold ? batch->hashes : NULL;
+	bool joins = rules->options->has_fields && rules->one_field == 0;
+	uint8_t *room;
 
-	/* No key is longer than its record. */
-	if (!scratch_room(cutter, (size_t)(batch->starts[batch->count] - batch->starts[0])))
+	/* No key is longer than its record; one that was joined is copied again to be
+	 * folded. */
+	if (!scratch_room(cutter, bytes * ((size_t)joins + rules->fold)))
 		return false;
-	scratch = cutter->scratch;
-	for (size_t i = 0; i < batch->count; i++) {
-		if (find_key(cutter, batch, i, scratch, &used, &good)) {
-			batch->hashes[i] = murmur3_padded(batch->keys[i], batch->key_lengths[i],
-							  cutter->rules->seed);
-			touch_key(cutter->touch, batch->hashes[i]);
-			scratch += used;
-		} else {
-			batch->keyed[i / 64] &= ~(UINT64_C(1) << i % 64);
-			cutter->tally.without_key++;
-		}
-		if (!good)
-			return false;
+	room = cutter->scratch;
+	find_keys(cutter, batch, &room, hashes);
+	if (rules->weight_field > 0 && !find_weights(cutter, batch, &room))
+		return false;
+	if (hashes == NULL)
+		hash_keys(cutter, batch, room);
+	for (size_t i = 0; i < batch->count; i += 64) {
+		size_t count = batch->count - i < 64 ? batch->count - i : 64;
+
+		cutter->tally.without_key +=
+			count - (size_t)__builtin_popcountll(batch->keyed[i / 64]);
 	}
 	return true;
-}
-
-static void note_keys(struct records_batch *batch)
-{
-	for (size_t i = 0; i < batch->count; i++) {
-		batch->keys[i] = batch->starts[i];
-		batch->key_lengths[i] = (size_t)(batch->starts[i + 1] - batch->starts[i]) - 1;
-	}
-	if (batch->unterminated)
-		batch->key_lengths[batch->count - 1]++;
-}
-
-static uint64_t low_bits(size_t count)
-{
-	return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
 }
 
 /* Takes records, hashed where the record is the key: 0 where there is no whole one. */
@@ -272,13 +310,10 @@ bool cutter_next(struct cutter *cutter, struct cutter_bytes *bytes, struct recor
 	cutter->tally.records += batch->count;
 	batch->keyed[0] = low_bits(batch->count);
 	batch->keyed[1] = batch->count > 64 ? low_bits(batch->count - 64) : 0;
-	if (rules->one_field > 0 && !batch->unterminated && !rules->fold &&
-	    rules->weight_field == 0)
-		make_field_keys(cutter, batch);
-	else if (!rules->plain)
+	if (!rules->plain)
 		return make_keys(cutter, batch);
-	else if (rules->keep_keys)
-		note_keys(batch);
+	if (rules->keep_keys)
+		find_keys(cutter, batch, NULL, NULL);
 	return true;
 }
 

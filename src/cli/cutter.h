@@ -17,10 +17,8 @@ struct cutter_rules {
 	uint8_t terminator;
 	bool plain; /* a key is the whole record as it is */
 	const struct scan_machine *scan;
-	uint64_t one_field; /* the only one in the key, where the machine can find it, by */
-	bool (*field)(const uint8_t *record, size_t length, int delimiter, uint64_t number,
-		      const uint8_t **field, size_t *field_length);
-	bool many_fields; /* or one that the machine cannot find, or a weight */
+	bool machine;       /* `scan` can find a field */
+	uint64_t one_field; /* the only one in the key, where it can; else 0 */
 	struct field_split split, weights;
 };
 
@@ -38,7 +36,7 @@ struct cutter_bytes {
 struct cutter {
 	const struct cutter_rules *rules;
 	const char *name;          /* of the input, for messages */
-	const struct touch *touch; /* asked for once a key is hashed */
+	const struct touch *touch; /* asked for once a key is hashed; never NULL */
 	uint8_t *scratch;          /* keys that had to be copied */
 	size_t scratch_size;
 	struct records_tally tally; /* but for bytes and inputs */

@@ -39,23 +39,17 @@ struct scan_machine {
 	size_t (*records)(struct scan *scan, size_t limit, const uint8_t **starts,
 			  struct sketch_hash *hashes);
 
-	/* Field `number`, from 1, of a record as field.h splits it (a newline is no
-	 * blank); false where it has fewer.  Behind the record SCAN_PADDING bytes may
-	 * be read. */
-	bool (*field)(const uint8_t *record, size_t length, int delimiter, uint64_t number,
-		      const uint8_t **field, size_t *field_length);
-	/* The same where quotes are heeded. */
-	bool (*quoted_field)(const uint8_t *record, size_t length, int delimiter, uint64_t number,
-			     const uint8_t **field, size_t *field_length);
-
 	/* Bit i % 64 of ends[i / 64], for 0 <= i <= length and to the end of that word:
-	 * whether byte i ends a field, as field_key wants to know it. */
+	 * whether byte i ends a field, as field_key wants to know it.  Behind the record
+	 * SCAN_PADDING bytes may be read. */
 	void (*ends)(const uint8_t *record, size_t length, const struct field_split *split,
 		     uint64_t *ends);
 
-	/* One field of `count` records, at most 64, each with its terminator: record i is
+	/* One field, as field.h splits a record (a newline is no blank), of `count` records, at
+	 * most 64, each with its terminator: record i is
 	 * the bytes from starts[i] to starts[i + 1].  Bit i of the result is whether it
-	 * has the field; then keys[i], lengths[i] and hashes[i] are set. */
+	 * has the field; then keys[i], lengths[i] and, where hashes is not NULL, hashes[i] are
+	 * set. */
 	uint64_t (*keys)(const struct scan_field *wanted, const uint8_t *const *starts,
 			 size_t count, const uint8_t **keys, size_t *lengths,
 			 struct sketch_hash *hashes);

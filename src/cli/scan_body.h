@@ -54,150 +54,62 @@ static SCAN_TARGET size_t SCAN(records)(struct scan *scan, size_t limit, const u
 	return SCAN(walk)(scan, limit, starts, hashes);
 }
 
-/* The first byte from `at` on that ends a field; else the record's length. */
-static inline SCAN_TARGET size_t SCAN(stop)(const uint8_t *record, size_t length, size_t at,
-					    int delimiter)
+/* A bit for each of 64 bytes of a record that ends a field: a separator that no quotes
+ * hide, and all from the record's end on, which `beyond` names. */
+static inline __attribute__((always_inline)) SCAN_TARGET uint64_t
+SCAN(ends_in)(const uint8_t *bytes, uint64_t beyond, int delimiter, bool newline, bool quoted,
+	      struct quotes *state)
 {
-	for (; at < length; at += 64) {
-		uint64_t ends = SCAN(separators)(record + at, delimiter);
+	uint64_t ends = SCAN(separators)(bytes, delimiter);
 
-		if (ends != 0) {
-			at += (size_t)__builtin_ctzll(ends);
-			return at < length ? at : length;
-		}
-	}
-	return length;
+	if (newline)
+		ends |= SCAN(mask)(bytes, '\n');
+	if (quoted)
+		ends &= ~quoted_bytes(SCAN(mask)(bytes, '"') & ~beyond,
+				      SCAN(mask)(bytes, '\\') & ~beyond, ends & ~beyond, state);
+	return ends | beyond;
 }
 
-/* The field that begins at bit `bit` of the 64 bytes at `at`, whose ends are given; the
- * record's own end is among them. */
-static inline __attribute__((always_inline)) SCAN_TARGET size_t
-SCAN(field_length)(const uint8_t *record, size_t length, size_t at, unsigned int bit, uint64_t ends,
-		   int delimiter)
+static inline uint64_t SCAN(beyond)(size_t length, size_t at)
 {
-	uint64_t rest = ends >> bit;
-
-	if (rest != 0)
-		return (size_t)__builtin_ctzll(rest);
-	return SCAN(stop)(record, length, at + 64, delimiter) - at - bit;
+	return length - at < 64 ? ~UINT64_C(0) << (length - at) : 0;
 }
 
+/* Field `number` of a record.  A field begins behind a separator, and where blanks
+ * separate, at no other blank; it ends at the next separator, or where the record does. */
 static inline __attribute__((always_inline)) SCAN_TARGET bool
-SCAN(field_of_blanks)(const uint8_t *record, size_t length, uint64_t number, const uint8_t **field,
-		      size_t *field_length)
+SCAN(field)(const uint8_t *record, size_t length, int delimiter, bool quoted, uint64_t number,
+	    const uint8_t **field, size_t *field_length)
 {
-	uint64_t before = 1; /* whether the byte before is a blank: the record's edge is */
+	struct quotes state = { .opens = 1 };
+	uint64_t before = 1; /* whether the byte before separates: the record's edge does */
 
-	for (size_t at = 0; at < length; at += 64) {
-		uint64_t blanks = SCAN(separators)(record + at, FIELD_BLANKS), starts, found;
-		unsigned int bit;
+	for (size_t at = 0; at <= length; at += 64) {
+		uint64_t beyond = SCAN(beyond)(length, at), starts, count;
+		uint64_t ends =
+			SCAN(ends_in)(record + at, beyond, delimiter, false, quoted, &state);
 
-		if (length - at < 64)
-			blanks |= ~UINT64_C(0) << (length - at);
-		starts = ~blanks & (blanks << 1 | before);
-		found = (uint64_t)__builtin_popcountll(starts);
-		before = blanks >> 63;
-		if (found < number) {
-			number -= found;
+		starts = ends << 1 | before;
+		starts &= delimiter == FIELD_BLANKS ? ~ends : ~(beyond << 1);
+		count = (uint64_t)__builtin_popcountll(starts);
+		before = ends >> 63;
+		if (count < number) {
+			number -= count;
 			continue;
 		}
 		for (; number > 1; number--)
 			starts &= starts - 1;
-		bit = (unsigned int)__builtin_ctzll(starts);
-		*field = record + at + bit;
-		*field_length = SCAN(field_length)(record, length, at, bit, blanks, FIELD_BLANKS);
+		*field = record + at + __builtin_ctzll(starts);
+		ends &= -(starts & -starts);
+		while (ends == 0) {
+			at += 64;
+			ends = SCAN(ends_in)(record + at, SCAN(beyond)(length, at), delimiter,
+					     false, quoted, &state);
+		}
+		*field_length = (size_t)(record + at + __builtin_ctzll(ends) - *field);
 		return true;
 	}
 	return false;
-}
-
-static inline __attribute__((always_inline)) SCAN_TARGET bool
-SCAN(field_of_bytes)(const uint8_t *record, size_t length, int delimiter, uint64_t number,
-		     const uint8_t **field, size_t *field_length)
-{
-	size_t start = 0;
-
-	for (size_t at = 0; number > 1; at += 64) {
-		uint64_t ends, found;
-
-		if (at >= length)
-			return false;
-		ends = SCAN(separators)(record + at, delimiter);
-		if (length - at < 64)
-			ends &= (UINT64_C(1) << (length - at)) - 1;
-		found = (uint64_t)__builtin_popcountll(ends);
-		if (found < number - 1) {
-			number -= found;
-			continue;
-		}
-		for (; number > 2; number--)
-			ends &= ends - 1;
-		start = at + (size_t)__builtin_ctzll(ends) + 1;
-		break;
-	}
-	*field = record + start;
-	*field_length = SCAN(stop)(record, length, start, delimiter) - start;
-	return true;
-}
-
-static SCAN_TARGET bool SCAN(field)(const uint8_t *record, size_t length, int delimiter,
-				    uint64_t number, const uint8_t **field, size_t *field_length)
-{
-	if (delimiter == FIELD_BLANKS)
-		return SCAN(field_of_blanks)(record, length, number, field, field_length);
-	return SCAN(field_of_bytes)(record, length, delimiter, number, field, field_length);
-}
-
-/* A field begins behind a separator, and where blanks separate, at no other blank; it
- * ends at the next separator, or where the record does. */
-static inline __attribute__((always_inline)) SCAN_TARGET bool
-SCAN(quoted)(const uint8_t *record, size_t length, int delimiter, uint64_t number,
-	     const uint8_t **field, size_t *field_length)
-{
-	struct quotes state = { .opens = 1 };
-	uint64_t before = 1; /* whether the byte before separates: the record's edge does */
-	bool found = false;
-
-	for (size_t at = 0; at <= length; at += 64) {
-		const uint8_t *bytes = record + at;
-		uint64_t beyond = length - at < 64 ? ~UINT64_C(0) << (length - at) : 0;
-		uint64_t ends = SCAN(separators)(bytes, delimiter) & ~beyond;
-
-		ends &= ~quoted_bytes(SCAN(mask)(bytes, '"') & ~beyond,
-				      SCAN(mask)(bytes, '\\') & ~beyond, ends, &state);
-		ends |= beyond;
-		if (!found) {
-			uint64_t starts = ends << 1 | before;
-			uint64_t count;
-
-			starts &= delimiter == FIELD_BLANKS ? ~ends : ~(beyond << 1);
-			count = (uint64_t)__builtin_popcountll(starts);
-			before = ends >> 63;
-			if (count < number) {
-				number -= count;
-				continue;
-			}
-			for (; number > 1; number--)
-				starts &= starts - 1;
-			found = true;
-			*field = bytes + __builtin_ctzll(starts);
-			ends &= -(starts & -starts);
-		}
-		if (ends != 0) {
-			*field_length = (size_t)(bytes + __builtin_ctzll(ends) - *field);
-			return true;
-		}
-	}
-	return false;
-}
-
-static SCAN_TARGET bool SCAN(quoted_field)(const uint8_t *record, size_t length, int delimiter,
-					   uint64_t number, const uint8_t **field,
-					   size_t *field_length)
-{
-	if (delimiter == FIELD_BLANKS)
-		return SCAN(quoted)(record, length, FIELD_BLANKS, number, field, field_length);
-	return SCAN(quoted)(record, length, delimiter, number, field, field_length);
 }
 
 static inline __attribute__((always_inline)) SCAN_TARGET void
@@ -206,19 +118,9 @@ SCAN(ends_of)(const uint8_t *record, size_t length, int delimiter, bool newline,
 {
 	struct quotes state = { .opens = 1 };
 
-	for (size_t at = 0; at <= length; at += 64) {
-		const uint8_t *bytes = record + at;
-		uint64_t beyond = length - at < 64 ? ~UINT64_C(0) << (length - at) : 0;
-		uint64_t word = SCAN(separators)(bytes, delimiter);
-
-		if (newline)
-			word |= SCAN(mask)(bytes, '\n');
-		word &= ~beyond;
-		if (quoted)
-			word &= ~quoted_bytes(SCAN(mask)(bytes, '"') & ~beyond,
-					      SCAN(mask)(bytes, '\\') & ~beyond, word, &state);
-		*ends++ = word | beyond;
-	}
+	for (size_t at = 0; at <= length; at += 64)
+		*ends++ = SCAN(ends_in)(record + at, SCAN(beyond)(length, at), delimiter, newline,
+					quoted, &state);
 }
 
 static SCAN_TARGET void SCAN(ends)(const uint8_t *record, size_t length,
@@ -244,21 +146,14 @@ static inline __attribute__((always_inline)) SCAN_TARGET uint64_t SCAN(keys_of)(
 	for (size_t i = 0; i < count; i++) {
 		const uint8_t *record = starts[i];
 		size_t length = (size_t)(starts[i + 1] - record) - 1;
-		bool there;
 
 		length -= wanted->crlf && length > 0 && record[length - 1] == '\r';
-		if (quoted)
-			there = SCAN(quoted)(record, length, delimiter, wanted->number, &keys[i],
-					     &lengths[i]);
-		else if (blanks)
-			there = SCAN(field_of_blanks)(record, length, wanted->number, &keys[i],
-						      &lengths[i]);
-		else
-			there = SCAN(field_of_bytes)(record, length, delimiter, wanted->number,
-						     &keys[i], &lengths[i]);
-		if (!there)
+		if (!SCAN(field)(record, length, delimiter, quoted, wanted->number, &keys[i],
+				 &lengths[i]))
 			continue;
 		found |= UINT64_C(1) << i;
+		if (hashes == NULL)
+			continue;
 		hashes[i] = murmur3_padded(keys[i], lengths[i], wanted->seed);
 		touch_key(wanted->touch, hashes[i]);
 	}
@@ -281,8 +176,7 @@ static SCAN_TARGET uint64_t SCAN(keys)(const struct scan_field *wanted,
 			SCAN(keys_of)(wanted, starts, count, keys, lengths, hashes, false, false);
 }
 
-static const struct scan_machine SCAN(machine) = { SCAN(records), SCAN(field), SCAN(quoted_field),
-						   SCAN(ends), SCAN(keys) };
+static const struct scan_machine SCAN(machine) = { SCAN(records), SCAN(ends), SCAN(keys) };
 
 #undef SCAN
 #undef SCAN_TARGET
