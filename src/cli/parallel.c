@@ -75,6 +75,7 @@ struct crew {
 	pthread_cond_t changed;
 	struct block *first, **last; /* the queue */
 	size_t queued;
+	uint64_t put;       /* blocks that were ever in it */
 	struct block *idle; /* blocks that wait to be filled */
 	uint64_t turn;      /* the block that is next to go out */
 	bool closed;        /* no further blocks will come */
@@ -87,6 +88,7 @@ struct crew {
 static void put_block(struct crew *crew, struct block *block)
 {
 	block->next = NULL;
+	block->number = crew->put++;
 	*crew->last = block;
 	crew->last = &block->next;
 	crew->queued++;
@@ -223,32 +225,58 @@ static struct block *next_idle(struct crew *crew, struct cutter *cutter)
 	return block;
 }
 
-static bool read_all(struct crew *crew)
+/* What the reader does itself. */
+struct reader {
+	struct crew *crew;
+	struct cutter cutter;
+};
+
+/* Before a read that would block: what was read goes out first.  It may be that nothing
+ * further is needed, or nobody is left to take it; then there is no waiting. */
+static bool finish_blocks(void *context)
 {
-	struct cutter cutter = { .rules = records_rules(crew->records),
-				 .touch = &crew->workers[0].touch };
-	enum records_outcome outcome = RECORDS_END;
-	struct block *block;
-	uint64_t number = 0;
+	struct reader *reader = context;
+	struct crew *crew = reader->crew;
+	bool over;
 
 	pthread_mutex_lock(&crew->mutex);
-	while ((block = next_idle(crew, &cutter)) != NULL) {
+	while (crew->turn < crew->put) {
+		if (crew->first != NULL)
+			do_block(crew, &crew->workers[0], &reader->cutter);
+		else
+			pthread_cond_wait(&crew->changed, &crew->mutex);
+	}
+	over = is_over(crew);
+	pthread_mutex_unlock(&crew->mutex);
+	return !over;
+}
+
+static bool read_all(struct crew *crew)
+{
+	struct reader reader = {
+		crew, { .rules = records_rules(crew->records), .touch = &crew->workers[0].touch }
+	};
+	enum records_outcome outcome = RECORDS_END;
+	struct block *block;
+
+	records_set_idle(crew->records, finish_blocks, &reader);
+	pthread_mutex_lock(&crew->mutex);
+	while ((block = next_idle(crew, &reader.cutter)) != NULL) {
 		pthread_mutex_unlock(&crew->mutex);
 		outcome = records_next_block(crew->records, &block->bytes);
 		pthread_mutex_lock(&crew->mutex);
 		if (outcome != RECORDS_BATCH_READY)
 			break;
-		block->number = number++;
 		put_block(crew, block);
 	}
 	crew->closed = true;
 	pthread_cond_broadcast(&crew->changed);
 	while (crew->first != NULL)
-		do_block(crew, &crew->workers[0], &cutter);
-	add_tally(crew, &cutter);
+		do_block(crew, &crew->workers[0], &reader.cutter);
+	add_tally(crew, &reader.cutter);
 	pthread_mutex_unlock(&crew->mutex);
-	cutter_end(&cutter);
-	return outcome != RECORDS_FAILED;
+	cutter_end(&reader.cutter);
+	return outcome != RECORDS_FAILED || is_over(crew);
 }
 
 /* Starts the other threads, which no signal is to reach; false after a message. */

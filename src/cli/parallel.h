@@ -42,8 +42,9 @@ struct parallel_worker {
 /* Reads to the end, or until a worker wants no more; false after a message, and where
  * the reading failed.  The calling thread does all of the reading and is the first of the
  * workers; signals come to it alone.  The records' tally holds what all have seen.
- * Where there are two workers or more, the records must have been opened without idle
- * and tick, and no weights. */
+ * Where there are two workers or more, the records must have been opened without tick and
+ * weights, and their idle is not called: all that was read goes out before a read that
+ * would block. */
 bool parallel_stream(struct records *records, const struct parallel_worker *workers, size_t count);
 
 /* What several threads can add up, each in one of its own. */

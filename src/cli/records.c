@@ -291,6 +291,12 @@ static bool tick(struct records *r)
 	return r->setup.tick(r->setup.context);
 }
 
+void records_set_idle(struct records *r, bool (*idle)(void *context), void *context)
+{
+	r->setup.idle = idle;
+	r->setup.context = context;
+}
+
 void records_tick_after(struct records *r, uint64_t interval)
 {
 	r->last_tick = system_clock();

@@ -127,6 +127,9 @@ void records_add_tally(struct records *records, const struct records_tally *tall
 /* From now on `interval` nanoseconds are to pass until the next tick. */
 void records_tick_after(struct records *records, uint64_t interval);
 
+/* Another function for `idle` of the setup, with a context of its own for it and tick. */
+void records_set_idle(struct records *records, bool (*idle)(void *context), void *context);
+
 /* Whether an input was passed over. */
 bool records_trouble(const struct records *records);
 

@@ -445,7 +445,7 @@ static bool ask_inputs(struct run *run, bool *trouble)
 		.fold = run->fold,
 		.keep_keys = query->filters.count > 1 || run->has_dcso,
 		.absent = "for a key: -e ",
-		.idle = query->parallel.threads > 1 ? NULL : flush,
+		.idle = flush,
 		.context = run,
 		.touch = &run->touch,
 	};

@@ -469,7 +469,7 @@ static bool open_records(struct run *run, bool asks)
 		.weight_field = count->counts.weight_field,
 		.all_needed = count->counts.output != NULL || count->counts.state.path != NULL,
 		.absent = asks ? "for a key: -e " : NULL,
-		.idle = count->parallel.threads > 1 ? NULL : flush,
+		.idle = flush,
 		.tick = count->counts.state.save_every > 0 ? save : NULL,
 		.interval = count->counts.state.save_every,
 		.context = run,

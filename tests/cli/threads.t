@@ -178,6 +178,30 @@ wait "$tool"
 is "$?" 0 "and the tool ends with its input"
 exec 8<&-
 
+# ---- nor does it wait for input that cannot matter any more
+mkfifo held
+for options in "-q -j 1" "-q -j 3"; do
+	# shellcheck disable=SC2086 # several words
+	timeout 30 bloom-query $options filter <held &
+	tool=$!
+	exec 7>held
+	printf 'short\n' >&7
+	wait "$tool"
+	is "$?" 0 "query $options: ends with its first match, while the input stays open"
+	exec 7>&-
+done
+mkfifo taken
+for j in 1 3; do
+	timeout 30 bloom-query -j "$j" -v filter <held >taken 2>said &
+	tool=$!
+	exec 7>held 8<taken 8<&-
+	printf 'absent line\n' >&7
+	wait "$tool"
+	is "$?" 141 "query -j $j: dies by SIGPIPE where nobody takes its output"
+	is "$(cat said)" "" "without a word"
+	exec 7>&-
+done
+
 # ---- a signal ends it in order
 mkfifo endless
 bloom-build -n 100k -j 2 --append kept <endless &
