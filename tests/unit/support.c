@@ -480,7 +480,17 @@ static bool lies_in(const struct bytes *file, const struct section *section)
 
 static bool is_chunked(uint32_t type)
 {
-	return type == FORMAT_BITS || type == FORMAT_REGISTERS || type == FORMAT_HASHES;
+	switch (type) {
+	case FORMAT_BITS:
+	case FORMAT_CELLS:
+	case FORMAT_KEYS:
+	case FORMAT_REGISTERS:
+	case FORMAT_HASHES:
+	case FORMAT_COUNTERS:
+	case FORMAT_BUCKETS:
+		return true;
+	}
+	return false;
 }
 
 /* The sums of all chunks of one section, into its SUMS section. */

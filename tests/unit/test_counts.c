@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "counts.h"
+#include "counts_support.h"
 #include "format.h"
 #include "support.h"
 
@@ -74,48 +75,18 @@ static struct sketch_counts_state state_of(const struct sketch_counts *counts)
 	return state;
 }
 
-static struct bytes written(const struct sketch_counts *counts)
-{
-	struct sketch_error error;
-	struct bytes bytes;
-	int fd = memfd_create("test", MFD_CLOEXEC);
-
-	assert_true(fd >= 0);
-	assert_status(SKETCH_OK, sketch_counts_write(counts, fd, &error), &error);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	bytes = bytes_from_fd(fd);
-	close(fd);
-	return bytes;
-}
-
-/* The status of reading it; *counts is NULL unless it is SKETCH_OK. */
-static enum sketch_status reread(const struct bytes *bytes, uint64_t budget,
-				 struct sketch_counts **counts, struct sketch_error *error)
-{
-	int fd = bytes_to_fd(bytes);
-	struct sketch_file *file = NULL;
-	enum sketch_status status =
-		sketch_file_read(&file, fd, SKETCH_WRITABLE, budget, NULL, error);
-
-	*counts = NULL;
-	if (status == SKETCH_OK)
-		status = sketch_counts_of_file(counts, file, error);
-	close(fd);
-	return status;
-}
-
 static struct sketch_counts *read_again(const struct bytes *bytes)
 {
 	struct sketch_counts *counts;
 	struct sketch_error error;
 
-	assert_status(SKETCH_OK, reread(bytes, UINT64_MAX, &counts, &error), &error);
+	assert_status(SKETCH_OK, counts_reread(bytes, UINT64_MAX, &counts, &error), &error);
 	return counts;
 }
 
 static void assert_same_file(const struct sketch_counts *a, const struct sketch_counts *b)
 {
-	struct bytes one = written(a), other = written(b);
+	struct bytes one = counts_written(a), other = counts_written(b);
 
 	assert_true(bytes_equal(&one, &other));
 	bytes_free(&one);
@@ -158,30 +129,6 @@ static void model_free(struct model *model)
 	free(model->keys);
 }
 
-/* A key of a skewed stream: about as many of each octave. */
-static size_t draw(struct dice *dice, size_t count)
-{
-	double share = (double)(dice_next(dice) >> 11) * 0x1p-53;
-	size_t key = (size_t)pow((double)count, share) - 1;
-
-	return key < count ? key : count - 1;
-}
-
-static uint64_t draw_weight(struct dice *dice, unsigned int kind)
-{
-	switch (kind) {
-	case 0:
-		return 1;
-	case 1:
-		return dice_below(dice, 4);
-	case 2:
-		return dice_below(dice, 16) > 0 ? dice_below(dice, 1000) :
-						  dice_below(dice, UINT64_C(1) << 33);
-	default:
-		return dice_between(dice, (UINT64_C(1) << 32) - 3, (UINT64_C(1) << 32) + 3);
-	}
-}
-
 /* Adds so many records in calls of any length; no estimate may be below the truth up to
  * its record. */
 static void feed(struct sketch_counts *counts, struct model *model, struct dice *dice,
@@ -195,7 +142,7 @@ static void feed(struct sketch_counts *counts, struct model *model, struct dice 
 		size_t length = dice_between(dice, 1, records < 200 ? records : 200), done;
 
 		for (size_t i = 0; i < length; i++) {
-			size_t key = draw(dice, model->count);
+			size_t key = draw_key(dice, model->count);
 
 			batch[i] = model->keys[key];
 			batch[i].weight = draw_weight(dice, weights);
@@ -242,11 +189,6 @@ static void check_all(const struct sketch_counts *counts, const struct model *mo
 	assert_int_equal(state.in_table + apart, total);
 	assert_int_equal(counts->params.update == SKETCH_PLAIN ? total : state.in_table,
 			 state.in_table);
-}
-
-static size_t effort(size_t usual)
-{
-	return run_slow() ? usual / 8 : run_long() ? 20 * usual : usual;
 }
 
 static uint64_t any_tracked(struct dice *dice)
@@ -666,7 +608,7 @@ static void add__in_calls_of_any_length__gives_equal_files(void **unused)
 
 		assert_non_null(keys);
 		for (size_t j = 0; j < 6000; j++) {
-			keys[j] = model.keys[draw(&dice, 700)];
+			keys[j] = model.keys[draw_key(&dice, 700)];
 			keys[j].weight = dice_below(&dice, 5);
 		}
 		for (size_t s = 0; s < COUNT_OF(steps); s++) {
@@ -685,7 +627,7 @@ static void add__in_calls_of_any_length__gives_equal_files(void **unused)
 					sums[s] = 31 * sums[s] + estimates[j];
 				at += length;
 			}
-			bytes = written(counts);
+			bytes = counts_written(counts);
 			if (s == 0)
 				first = bytes_copy(&bytes);
 			assert_true(bytes_equal(&first, &bytes));
@@ -806,11 +748,11 @@ static void add__wider_cells_refused__stops_there_and_stays_usable(void **unused
 				 sketch_counts_add(counts, keys, 4, estimates, &done, &error));
 		assert_error(SKETCH_NO_MEMORY, &error);
 		assert_int_equal(done, good);
-		before = written(counts);
+		before = counts_written(counts);
 		assert_int_equal(SKETCH_NO_MEMORY,
 				 sketch_counts_add(counts, keys + good, 1, NULL, &done, &error));
 		assert_int_equal(done, 0);
-		after = written(counts);
+		after = counts_written(counts);
 		assert_true(bytes_equal(&before, &after));
 		assert_true(high(counts, keys[0]) >= 5);
 		assert_true(add(counts, key_of_text("b", 1)) >= 7);
@@ -857,10 +799,10 @@ static void union__total_beyond_64_bits__is_refused_and_changes_nothing(void **u
 	(void)unused;
 	add(a, key_of_text("a", UINT64_C(1) << 63));
 	add(b, key_of_text("b", UINT64_C(1) << 63));
-	before = written(a);
+	before = counts_written(a);
 	assert_int_equal(SKETCH_RANGE, sketch_counts_union(a, b, &error));
 	assert_error(SKETCH_RANGE, &error);
-	after = written(a);
+	after = counts_written(a);
 	assert_true(bytes_equal(&before, &after));
 	bytes_free(&before);
 	bytes_free(&after);
@@ -889,7 +831,7 @@ static void add__long_keys__differ_in_their_tails(void **unused)
 	add(counts, key_of_bytes(other, LENGTH, 100, 0));
 	add(counts, key_of_bytes("", 0, 50, 0));
 	add(counts, key_of_bytes("\0", 1, 40, 0));
-	bytes = written(counts);
+	bytes = counts_written(counts);
 	again = read_again(&bytes);
 	for (int way = 0; way < 2; way++) {
 		const struct sketch_counts *asked = way == 0 ? counts : again;
@@ -942,7 +884,7 @@ static void union__of_ten_plain_shards__is_the_file_of_the_whole(void **unused)
 		for (size_t i = 0; i < 10; i++)
 			shards[i] = plain(300, 4);
 		for (size_t i = 0; i < 20000; i++) {
-			struct sketch_key key = model.keys[draw(&dice, 5000)];
+			struct sketch_key key = model.keys[draw_key(&dice, 5000)];
 			size_t shard = (size_t)dice_below(&dice, 10);
 
 			key.weight = draw_weight(&dice, weights);
@@ -990,7 +932,7 @@ static void union__of_what_differs__names_the_field(void **unused)
 		conservative(8, 2, 4),
 	};
 	static const char *const words[] = { "w", "d", "rule", "seed", "case" };
-	struct bytes before = written(a), after;
+	struct bytes before = counts_written(a), after;
 
 	(void)unused;
 	others[4]->identity.transforms = SKETCH_FOLD_ASCII;
@@ -1003,7 +945,7 @@ static void union__of_what_differs__names_the_field(void **unused)
 		assert_int_equal(SKETCH_MISMATCH, sketch_counts_compatible(others[i], a, NULL));
 		sketch_counts_free(others[i]);
 	}
-	after = written(a);
+	after = counts_written(a);
 	assert_true(bytes_equal(&before, &after));
 	bytes_free(&before);
 	bytes_free(&after);
@@ -1046,7 +988,7 @@ static void write__any_sketch__is_read_and_written_again_the_same(void **unused)
 		feed(counts, &model, &dice, (size_t)dice_below(&dice, 4000),
 		     (unsigned int)dice_below(&dice, 4));
 		sketch_counts_set_records(counts, dice_next(&dice));
-		bytes = written(counts);
+		bytes = counts_written(counts);
 		again = read_again(&bytes);
 		assert_same_file(counts, again);
 		check_all(again, &model);
@@ -1071,7 +1013,7 @@ static struct bytes small_file(void)
 	for (size_t i = 0; i < COUNT_OF(words); i++)
 		add(counts, key_of_text(words[i], i + 1));
 	sketch_counts_set_records(counts, 6);
-	bytes = written(counts);
+	bytes = counts_written(counts);
 	sketch_counts_free(counts);
 	return bytes;
 }
@@ -1085,50 +1027,18 @@ static void read__any_flipped_bit_or_other_length__is_refused(void **unused)
 	(void)unused;
 	for (size_t bit = 0; bit < 8 * whole.length; bit++) {
 		whole.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		assert_int_not_equal(SKETCH_OK, reread(&whole, UINT64_MAX, &counts, &error));
+		assert_int_not_equal(SKETCH_OK, counts_reread(&whole, UINT64_MAX, &counts, &error));
 		assert_error(error.status, &error);
 		whole.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
 	for (size_t length = 0; length < whole.length; length++) {
 		struct bytes cut = { whole.data, length };
 
-		assert_int_not_equal(SKETCH_OK, reread(&cut, UINT64_MAX, &counts, &error));
+		assert_int_not_equal(SKETCH_OK, counts_reread(&cut, UINT64_MAX, &counts, &error));
 		assert_error(error.status, &error);
 	}
 	sketch_counts_free(read_again(&whole));
 	bytes_free(&whole);
-}
-
-/* Makes all checksums right again, where the sections allow. */
-static void seal(struct bytes *file)
-{
-	uint32_t count = get32(file->data + 32);
-
-	for (int pass = 0; pass < 2; pass++) {
-		for (uint32_t i = 0; i < count; i++) {
-			uint8_t *entry = file->data + FORMAT_HEADER_BYTES + i * FORMAT_ENTRY_BYTES;
-			uint32_t type = get32(entry), index = get32(entry + 4);
-			uint64_t offset = get64(entry + 8), length = get64(entry + 16);
-			bool chunked = type == FORMAT_CELLS || type == FORMAT_KEYS;
-			struct section sums = { 0 };
-
-			if (offset > file->length || length > file->length - offset)
-				continue;
-			if (chunked)
-				sums = section_find(file, FORMAT_SUMS, index);
-			if (chunked && pass == 0 && sums.length == 4)
-				put32(file->data + sums.offset,
-				      reference_crc32c(0, file->data + offset, length));
-			if (chunked)
-				put32(entry + 24,
-				      reference_crc32c(0, file->data + sums.offset, sums.length));
-			else
-				put32(entry + 24, reference_crc32c(0, file->data + offset, length));
-		}
-	}
-	put32(file->data + 120,
-	      reference_crc32c(0, file->data + FORMAT_HEADER_BYTES, count * FORMAT_ENTRY_BYTES));
-	put32(file->data + 124, reference_crc32c(0, file->data, 124));
 }
 
 static void assert_refused(struct bytes *file, enum sketch_status status)
@@ -1136,8 +1046,8 @@ static void assert_refused(struct bytes *file, enum sketch_status status)
 	struct sketch_counts *counts;
 	struct sketch_error error;
 
-	seal(file);
-	assert_status(status, reread(file, UINT64_MAX, &counts, &error), &error);
+	file_seal(file);
+	assert_status(status, counts_reread(file, UINT64_MAX, &counts, &error), &error);
 	assert_error(status, &error);
 	bytes_free(file);
 }
@@ -1311,8 +1221,8 @@ static void read__sections_that_overlap_or_lack__is_refused(void **unused)
 				      reference_crc32c(0, file.data + FORMAT_HEADER_BYTES,
 						       5 * FORMAT_ENTRY_BYTES));
 				put32(file.data + 124, reference_crc32c(0, file.data, 124));
-				assert_int_not_equal(SKETCH_OK,
-						     reread(&file, UINT64_MAX, &counts, &error));
+				assert_int_not_equal(SKETCH_OK, counts_reread(&file, UINT64_MAX,
+									      &counts, &error));
 				assert_error(error.status, &error);
 				bytes_free(&file);
 			}
@@ -1326,7 +1236,7 @@ static void read__room_for_2_24_keys_with_few__takes_no_memory_for_them(void **u
 	struct sketch_counts *counts;
 
 	(void)unused;
-	seal(&file);
+	file_seal(&file);
 	counts = read_again(&file);
 	assert_true(counts->tracked.room <= 1024);
 	assert_int_equal(counts->tracked.capacity, 1 << 24);
@@ -1337,12 +1247,12 @@ static void read__room_for_2_24_keys_with_few__takes_no_memory_for_them(void **u
 static void read__beyond_the_budget__is_refused(void **unused)
 {
 	struct sketch_counts *counts = plain(5000, 3);
-	struct bytes bytes = written(counts);
+	struct bytes bytes = counts_written(counts);
 	struct sketch_error error;
 
 	(void)unused;
 	sketch_counts_free(counts);
-	assert_int_equal(SKETCH_NO_MEMORY, reread(&bytes, 59999, &counts, &error));
+	assert_int_equal(SKETCH_NO_MEMORY, counts_reread(&bytes, 59999, &counts, &error));
 	assert_error(SKETCH_NO_MEMORY, &error);
 	bytes_free(&bytes);
 }
@@ -1358,7 +1268,7 @@ static void read__of_another_kind__says_so(void **unused)
 	int fd = bytes_to_fd(&counts_bytes);
 
 	(void)unused;
-	assert_int_equal(SKETCH_UNSUPPORTED, reread(&bytes, UINT64_MAX, &counts, &error));
+	assert_int_equal(SKETCH_UNSUPPORTED, counts_reread(&bytes, UINT64_MAX, &counts, &error));
 	assert_error(SKETCH_UNSUPPORTED, &error);
 	assert_int_equal(SKETCH_UNSUPPORTED,
 			 sketch_bloom_read(&other, fd, SKETCH_WRITABLE, UINT64_MAX, NULL, &error));
@@ -1393,7 +1303,7 @@ static void read__golden_files__are_written_again_the_same(void **unused)
 		bytes = bytes_from_file(path);
 		assert_non_null(bytes.data);
 		counts = read_again(&bytes);
-		again = written(counts);
+		again = counts_written(counts);
 		assert_true(bytes_equal(&bytes, &again));
 		bytes_free(&bytes);
 		bytes_free(&again);

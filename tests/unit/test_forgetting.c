@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "counts.h"
+#include "counts_support.h"
 #include "decay.h"
 #include "format.h"
 #include "support.h"
@@ -97,44 +98,15 @@ static struct sketch_counts *decaying(uint64_t w, uint64_t tracked, enum sketch_
 	return counts;
 }
 
-static struct bytes written(const struct sketch_counts *counts)
-{
-	struct sketch_error error;
-	struct bytes bytes;
-	int fd = memfd_create("test", MFD_CLOEXEC);
-
-	assert_true(fd >= 0);
-	assert_status(SKETCH_OK, sketch_counts_write(counts, fd, &error), &error);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	bytes = bytes_from_fd(fd);
-	close(fd);
-	return bytes;
-}
-
-static enum sketch_status reread(const struct bytes *bytes, struct sketch_counts **counts,
-				 struct sketch_error *error)
-{
-	int fd = bytes_to_fd(bytes);
-	struct sketch_file *file = NULL;
-	enum sketch_status status =
-		sketch_file_read(&file, fd, SKETCH_WRITABLE, UINT64_MAX, NULL, error);
-
-	*counts = NULL;
-	if (status == SKETCH_OK)
-		status = sketch_counts_of_file(counts, file, error);
-	close(fd);
-	return status;
-}
-
 /* Saved, read, and the same when saved again. */
 static struct sketch_counts *resumed(struct sketch_counts *counts)
 {
-	struct bytes bytes = written(counts), again;
+	struct bytes bytes = counts_written(counts), again;
 	struct sketch_counts *read;
 	struct sketch_error error;
 
-	assert_status(SKETCH_OK, reread(&bytes, &read, &error), &error);
-	again = written(read);
+	assert_status(SKETCH_OK, counts_reread(&bytes, UINT64_MAX, &read, &error), &error);
+	again = counts_written(read);
 	assert_true(bytes_equal(&bytes, &again));
 	bytes_free(&bytes);
 	bytes_free(&again);
@@ -153,28 +125,6 @@ static bool by_time(const struct sketch_counts *counts)
 	return decay.unit == SKETCH_WINDOW_NANOSECONDS;
 }
 
-/* A key of a skewed stream: about as many of each octave. */
-static size_t draw(struct dice *dice, size_t count)
-{
-	double share = (double)(dice_next(dice) >> 11) * 0x1p-53;
-	size_t key = (size_t)pow((double)count, share) - 1;
-
-	return key < count ? key : count - 1;
-}
-
-static uint64_t draw_weight(struct dice *dice, unsigned int kind)
-{
-	switch (kind) {
-	case 0:
-		return 1;
-	case 1:
-		return dice_below(dice, 4);
-	default:
-		return dice_below(dice, 16) > 0 ? dice_below(dice, 1000) :
-						  dice_below(dice, UINT64_C(1) << 33);
-	}
-}
-
 /* Adds so many records, in calls of any length. */
 static void feed(struct sketch_counts *counts, struct history *history, struct dice *dice,
 		 size_t records, unsigned int weights)
@@ -187,7 +137,8 @@ static void feed(struct sketch_counts *counts, struct history *history, struct d
 		size_t length = (size_t)dice_between(dice, 1, records < 150 ? records : 150), done;
 
 		for (size_t i = 0; i < length; i++) {
-			struct event event = { history->now, (uint32_t)draw(dice, history->keys),
+			struct event event = { history->now,
+					       (uint32_t)draw_key(dice, history->keys),
 					       draw_weight(dice, weights) };
 
 			if (!by_time(counts))
@@ -313,11 +264,6 @@ static void check_window(const struct sketch_counts *counts, const struct histor
 	free(truth);
 }
 
-static size_t effort(size_t usual)
-{
-	return run_slow() ? usual / 8 : run_long() ? 20 * usual : usual;
-}
-
 static void window__any_stream_saved_anywhere__bounds_hold(void **unused)
 {
 	static const uint64_t tracked[] = { 0, 1, 7, 60, 500 };
@@ -365,7 +311,7 @@ static void window__running_estimates__are_what_a_query_says(void **unused)
 		uint64_t truth[100];
 
 		for (int i = 0; i < 900; i++) {
-			size_t key = draw(&dice, 100), done;
+			size_t key = draw_key(&dice, 100), done;
 			struct sketch_key one = key_at(&history, key, 1);
 			uint64_t estimate;
 
@@ -396,7 +342,7 @@ static void window__in_calls_of_any_length__gives_equal_files_and_estimates(void
 	at_once = windowed(60, 30, SKETCH_CONSERVATIVE, SKETCH_WINDOW_RECORDS, 777, 0);
 	by_one = windowed(60, 30, SKETCH_CONSERVATIVE, SKETCH_WINDOW_RECORDS, 777, 0);
 	for (size_t i = 0; i < COUNT_OF(keys); i++)
-		keys[i] = key_at(&history, draw(&dice, 400), 1 + i % 3);
+		keys[i] = key_at(&history, draw_key(&dice, 400), 1 + i % 3);
 	assert_int_equal(SKETCH_OK, sketch_counts_add(at_once, keys, 3000, some, &done, NULL));
 	assert_int_equal(done, 3000);
 	for (size_t i = 0; i < COUNT_OF(keys); i++) {
@@ -404,8 +350,8 @@ static void window__in_calls_of_any_length__gives_equal_files_and_estimates(void
 				 sketch_counts_add(by_one, &keys[i], 1, &others[i], &done, NULL));
 	}
 	assert_memory_equal(some, others, sizeof some);
-	a = written(at_once);
-	b = written(by_one);
+	a = counts_written(at_once);
+	b = counts_written(by_one);
 	assert_true(bytes_equal(&a, &b));
 	bytes_free(&a);
 	bytes_free(&b);
@@ -497,7 +443,7 @@ static void window__plain_union__is_the_file_of_the_whole(void **unused)
 	for (int i = 0; i < 2; i++)
 		parts[i] = windowed(20, 0, SKETCH_PLAIN, SKETCH_WINDOW_NANOSECONDS, 800, now);
 	for (int i = 0; i < 2000; i++) {
-		struct sketch_key key = key_at(&history, draw(&dice, 100), 1);
+		struct sketch_key key = key_at(&history, draw_key(&dice, 100), 1);
 		size_t done;
 
 		now += dice_below(&dice, 3);
@@ -509,8 +455,8 @@ static void window__plain_union__is_the_file_of_the_whole(void **unused)
 	}
 	assert_int_equal(SKETCH_OK, sketch_counts_union(parts[0], parts[1], NULL));
 	sketch_counts_advance(parts[0], now);
-	a = written(whole);
-	b = written(parts[0]);
+	a = counts_written(whole);
+	b = counts_written(parts[0]);
 	assert_true(bytes_equal(&a, &b));
 	bytes_free(&a);
 	bytes_free(&b);
@@ -851,7 +797,7 @@ static void admit__in_a_window__reaches_the_limit_and_never_exceeds_it(void **un
 		uint64_t truth[60];
 
 		for (int i = 0; i < 1500; i++) {
-			size_t key = draw(&dice, 60), done = 0;
+			size_t key = draw_key(&dice, 60), done = 0;
 			struct sketch_key one = key_at(&history, key, 1);
 			bool admitted, fits;
 
@@ -889,7 +835,7 @@ static void admit__in_calls_of_any_length__admits_the_same(void **unused)
 
 	(void)unused;
 	for (size_t i = 0; i < COUNT_OF(keys); i++)
-		keys[i] = key_at(&history, draw(&dice, 200), 1 + i % 4);
+		keys[i] = key_at(&history, draw_key(&dice, 200), 1 + i % 4);
 	for (int kind = 0; kind < 3; kind++) {
 		struct sketch_counts *sketches[2];
 		size_t done;
@@ -926,14 +872,14 @@ static void admit__in_calls_of_any_length__admits_the_same(void **unused)
 
 static void assert_mismatch(struct sketch_counts *a, struct sketch_counts *b, const char *word)
 {
-	struct bytes before = written(a), after;
+	struct bytes before = counts_written(a), after;
 	struct sketch_error error;
 
 	assert_int_equal(SKETCH_MISMATCH, sketch_counts_union(a, b, &error));
 	assert_error(SKETCH_MISMATCH, &error);
 	if (!has_word(error.text, word))
 		fail_msg("%s: %s", word, error.text);
-	after = written(a);
+	after = counts_written(a);
 	assert_true(bytes_equal(&before, &after));
 	bytes_free(&before);
 	bytes_free(&after);
@@ -1071,7 +1017,7 @@ static struct bytes small_window(void)
 	struct bytes bytes;
 
 	feed(counts, &history, &dice, 40, 0);
-	bytes = written(counts);
+	bytes = counts_written(counts);
 	sketch_counts_free(counts);
 	history_free(&history);
 	return bytes;
@@ -1085,7 +1031,7 @@ static struct bytes small_decay(void)
 	struct bytes bytes;
 
 	feed(counts, &history, &dice, 60, 0);
-	bytes = written(counts);
+	bytes = counts_written(counts);
 	sketch_counts_free(counts);
 	history_free(&history);
 	return bytes;
@@ -1101,37 +1047,21 @@ static void read__any_flipped_bit_or_other_length__is_refused(void **unused)
 
 		for (size_t bit = 0; bit < 8 * whole.length; bit++) {
 			whole.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-			assert_int_not_equal(SKETCH_OK, reread(&whole, &counts, &error));
+			assert_int_not_equal(SKETCH_OK,
+					     counts_reread(&whole, UINT64_MAX, &counts, &error));
 			assert_error(error.status, &error);
 			whole.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		}
 		for (size_t length = 0; length < whole.length; length++) {
 			struct bytes cut = { whole.data, length };
 
-			assert_int_not_equal(SKETCH_OK, reread(&cut, &counts, &error));
+			assert_int_not_equal(SKETCH_OK,
+					     counts_reread(&cut, UINT64_MAX, &counts, &error));
 		}
-		assert_int_equal(SKETCH_OK, reread(&whole, &counts, &error));
+		assert_int_equal(SKETCH_OK, counts_reread(&whole, UINT64_MAX, &counts, &error));
 		sketch_counts_free(counts);
 		bytes_free(&whole);
 	}
-}
-
-/* Makes all checksums right again: no section here has more than one chunk. */
-static void seal(struct bytes *file)
-{
-	uint32_t count = get32(file->data + 32);
-
-	for (uint32_t i = 0; i < count; i++) {
-		uint8_t *entry = file->data + FORMAT_HEADER_BYTES + i * FORMAT_ENTRY_BYTES;
-		uint32_t type = get32(entry);
-
-		if (type != FORMAT_SUMS && type != FORMAT_CELLS && type != FORMAT_KEYS)
-			put32(entry + 24, reference_crc32c(0, file->data + get64(entry + 8),
-							   get64(entry + 16)));
-	}
-	put32(file->data + 120,
-	      reference_crc32c(0, file->data + FORMAT_HEADER_BYTES, count * FORMAT_ENTRY_BYTES));
-	put32(file->data + 124, reference_crc32c(0, file->data, 124));
 }
 
 struct alteration {
@@ -1153,8 +1083,8 @@ static void assert_altered(struct bytes file, uint32_t type, uint32_t index,
 		put32(field, (uint32_t)change->value);
 	else
 		put64(field, change->value);
-	seal(&file);
-	if (reread(&file, &counts, &error) != change->status)
+	file_seal(&file);
+	if (counts_reread(&file, UINT64_MAX, &counts, &error) != change->status)
 		fail_msg("%zu: %llu: %s", change->at, (unsigned long long)change->value,
 			 counts == NULL ? error.text : "accepted");
 	if (counts == NULL)
@@ -1242,15 +1172,15 @@ static void read__panes_that_do_not_fit__is_refused(void **unused)
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(SKETCH_OK,
 				 sketch_counts_add(panes[i], &huge, 1, NULL, &done, NULL));
-	file = written(counts);
-	assert_int_equal(SKETCH_DAMAGED, reread(&file, &read, &error));
+	file = counts_written(counts);
+	assert_int_equal(SKETCH_DAMAGED, counts_reread(&file, UINT64_MAX, &read, &error));
 	bytes_free(&file);
 	counts_clear(panes[1]);
 	sketch_counts_free(panes[2]);
 	assert_int_equal(SKETCH_OK,
 			 sketch_counts_new(&panes[2], &identity, &params, UINT64_MAX, NULL));
-	file = written(counts);
-	assert_int_equal(SKETCH_DAMAGED, reread(&file, &read, &error));
+	file = counts_written(counts);
+	assert_int_equal(SKETCH_DAMAGED, counts_reread(&file, UINT64_MAX, &read, &error));
 	bytes_free(&file);
 	sketch_counts_free(counts);
 	history_free(&history);
