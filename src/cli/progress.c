@@ -64,17 +64,18 @@ static void draw(struct progress *progress, uint64_t bytes, uint64_t now)
 	progress->drawn = true;
 }
 
-void progress_update(struct progress *progress, uint64_t bytes)
+void progress_update_at(struct progress *progress, uint64_t bytes, uint64_t now)
 {
-	uint64_t now;
-
-	if (!progress->shown)
-		return;
-	now = system_clock();
-	if (now < progress->next)
+	if (!progress->shown || now < progress->next)
 		return;
 	draw(progress, bytes, now);
 	progress->next = now + (progress->terminal ? SECOND / 4 : 10 * SECOND);
+}
+
+void progress_update(struct progress *progress, uint64_t bytes)
+{
+	if (progress->shown)
+		progress_update_at(progress, bytes, system_clock());
 }
 
 void progress_end(struct progress *progress)

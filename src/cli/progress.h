@@ -22,6 +22,8 @@ void progress_begin(struct progress *progress, bool forced);
 void progress_expect(struct progress *progress, uint64_t total);
 /* Cheap enough to call after every read; draws when it is time to. */
 void progress_update(struct progress *progress, uint64_t bytes);
+/* The same, at a time by system_clock that was read already. */
+void progress_update_at(struct progress *progress, uint64_t bytes, uint64_t now);
 void progress_end(struct progress *progress);
 
 #endif
