@@ -383,46 +383,46 @@ static void put_description(struct output *output, const struct table *table)
 
 /* ----------------------------------------------------------------- parsing */
 
-static enum option_outcome serve(void (*put)(struct output *, const struct table *),
-				 const struct table *table, int *status)
+static int serve(void (*put)(struct output *, const struct table *), const struct table *table)
 {
 	struct output *output = output_open(STDOUT_FILENO, "standard output");
 
-	*status = STATUS_TROUBLE;
-	if (output != NULL) {
-		put(output, table);
-		if (output_close(output))
-			*status = 0;
-	}
-	return OPTION_DONE;
+	if (output == NULL)
+		return STATUS_TROUBLE;
+	put(output, table);
+	return output_close(output) ? 0 : STATUS_TROUBLE;
 }
 
-enum option_outcome option_parse(const struct option_tool *tool, int argc, char **argv, int *first)
+int option_parse(const struct option_tool *tool, int argc, char **argv, int *status)
 {
 	struct table table;
 	int code;
 
+	*status = STATUS_TROUBLE;
 	table_make(&table, tool);
-	/* No entry of the table, since that would make "--de" ambiguous. */
-	if (argc == 2 && strcmp(argv[1], "--describe") == 0)
-		return serve(put_description, &table, first);
 	opterr = 0;
 	optind = 0; /* begin anew, whatever was parsed before */
+	/* No entry of the table, since that would make "--de" ambiguous. */
+	if (argc == 2 && strcmp(argv[1], "--describe") == 0) {
+		*status = serve(put_description, &table);
+		return 0;
+	}
 	while ((code = getopt_long(argc, argv, table.shorts, table.longs, NULL)) != -1) {
 		size_t place = table_find(&table, code);
 
 		if (code == '?' || code == ':') {
 			complain(&table, argv, code == ':');
-			return OPTION_BAD;
+			return 0;
 		}
-		if (table.specs[place] == &common_specs[0])
-			return serve(put_help, &table, first);
-		if (table.specs[place] == &common_specs[1])
-			return serve(put_version, &table, first);
+		if (table.specs[place] == &common_specs[0] ||
+		    table.specs[place] == &common_specs[1]) {
+			*status = serve(table.specs[place] == common_specs ? put_help : put_version,
+					&table);
+			return 0;
+		}
 		if (!table.groups[place]->take(table.groups[place]->context,
 					       table.specs[place]->letter, optarg))
-			return OPTION_BAD;
+			return 0;
 	}
-	*first = optind;
-	return OPTION_RUN;
+	return optind;
 }

@@ -47,17 +47,13 @@ struct option_tool {
 	const struct option_group *groups;
 };
 
-enum option_outcome {
-	OPTION_RUN,  /* go on; operands begin at argv[*first] */
-	OPTION_DONE, /* --help or the like was served: status 0, or 2 where
-	              * standard output failed; return it through *first */
-	OPTION_BAD   /* a message was printed: return status 2 */
-};
-
 /* Reads argv, and puts the operands last in it.  Long options may be shortened while
  * they stay unambiguous; operands and options may be mixed, "--" ends options
- * (POSIXLY_CORRECT obeyed by getopt_long). */
-enum option_outcome option_parse(const struct option_tool *tool, int argc, char **argv, int *first);
+ * (POSIXLY_CORRECT obeyed by getopt_long).  Returns the index of the first operand, or 0
+ * where the tool is to end with *status: 0 after --help and the like (2 where standard
+ * output failed), 2 after a message.  Where it goes on *status is 2: what is found wrong
+ * later needs no word about it. */
+int option_parse(const struct option_tool *tool, int argc, char **argv, int *status);
 
 /* "tool: text; try 'tool --help'" */
 void option_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

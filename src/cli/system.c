@@ -274,16 +274,19 @@ int system_signal(void)
 	return first_signal;
 }
 
-void system_die_by_signal(int signal_number)
+int system_end(int status)
 {
+	int number = system_signal();
 	sigset_t set;
 
-	signal(signal_number, SIG_DFL);
+	if (number == 0)
+		return status;
+	signal(number, SIG_DFL);
 	sigemptyset(&set);
-	sigaddset(&set, signal_number);
+	sigaddset(&set, number);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	raise(signal_number);
-	_exit(128 + signal_number);
+	raise(number);
+	_exit(128 + number);
 }
 
 /* ----------------------------------------------------------------- mapping */

@@ -39,8 +39,9 @@ void system_catch_redraws(void (*leave)(void));
 /* Whether one of the first two has come since system_sleep. */
 bool system_woken(void);
 void system_sleep(void);
-/* Restores the default action and dies by the signal. */
-void system_die_by_signal(int signal_number) __attribute__((noreturn));
+/* What main returns: the status, unless a signal was noted; then the process dies by it,
+ * as it would have at once. */
+int system_end(int status);
 
 /* SIGBUS becomes the message "tool: FILE: shrank while it was being read" and
  * status 2.  For mapped filters.  `file` must stay valid; NULL ends it.  To name

@@ -94,7 +94,7 @@ static const char *fault_of_options(const struct build *build)
 	return NULL;
 }
 
-static enum option_outcome parse_args(struct build *build, int argc, char **argv, int *first)
+static bool parse_args(struct build *build, int argc, char **argv, int *status)
 {
 	const struct option_group groups[] = {
 		{ NULL, build_specs, sizeof build_specs / sizeof *build_specs, take_option, build },
@@ -117,27 +117,25 @@ static enum option_outcome parse_args(struct build *build, int argc, char **argv
 		.notes = notes,
 		.groups = groups,
 	};
-	enum option_outcome outcome = option_parse(&tool, argc, argv, first);
+	int first = option_parse(&tool, argc, argv, status);
 	const char *fault;
 
-	if (outcome != OPTION_RUN)
-		return outcome;
-	build->inputs = argv + *first;
-	build->input_count = (size_t)(argc - *first);
+	if (first == 0)
+		return false;
+	build->inputs = argv + first;
+	build->input_count = (size_t)(argc - first);
 	fault = fault_of_options(build);
 	if (fault != NULL) {
 		option_complain("%s", fault);
-		return OPTION_BAD;
+		return false;
 	}
 	if (build->parallel.threads > 1 && build->state.save_every > 0) {
 		option_complain("--threads excludes --save-every");
-		return OPTION_BAD;
+		return false;
 	}
-	if (!plan_kind_check(&build->plan) ||
-	    !record_options_check(&build->records, argc - *first) ||
-	    !state_options_check(&build->state, build->removes ? "--remove-from" : "--append"))
-		return OPTION_BAD;
-	return OPTION_RUN;
+	return plan_kind_check(&build->plan) &&
+	       record_options_check(&build->records, argc - first) &&
+	       state_options_check(&build->state, build->removes ? "--remove-from" : "--append");
 }
 
 /* ------------------------------------------------------------------ running */
@@ -451,21 +449,11 @@ static bool run_build(const struct build *build)
 int main(int argc, char **argv)
 {
 	struct build build = { .plan = PLAN_OPTIONS_NONE, .records = RECORD_OPTIONS_NONE };
-	int first = 0;
-	bool good;
+	int status;
 
 	system_begin();
 	message_begin("bloom-build");
-	switch (parse_args(&build, argc, argv, &first)) {
-	case OPTION_DONE:
-		return first;
-	case OPTION_BAD:
-		return 2;
-	case OPTION_RUN:
-		break;
-	}
-	good = run_build(&build);
-	if (system_signal() != 0)
-		system_die_by_signal(system_signal());
-	return good ? 0 : 2;
+	if (parse_args(&build, argc, argv, &status))
+		status = run_build(&build) ? 0 : 2;
+	return system_end(status);
 }

@@ -127,7 +127,7 @@ static bool check_modes(const struct query *query)
 	return true;
 }
 
-static enum option_outcome parse_args(struct query *query, int argc, char **argv, int *first)
+static bool parse_args(struct query *query, int argc, char **argv, int *status)
 {
 	const struct option_group groups[] = {
 		{ NULL, query_specs, sizeof query_specs / sizeof *query_specs, take_option, query },
@@ -145,14 +145,12 @@ static enum option_outcome parse_args(struct query *query, int argc, char **argv
 		.notes = notes,
 		.groups = groups,
 	};
-	enum option_outcome outcome = option_parse(&tool, argc, argv, first);
+	int first = option_parse(&tool, argc, argv, status);
 
-	if (outcome != OPTION_RUN)
-		return outcome;
-	if (!sort_operands(query, argc, argv, *first) || !check_standard_input(query) ||
-	    !check_modes(query))
-		return OPTION_BAD;
-	return OPTION_RUN;
+	if (first == 0)
+		return false;
+	return sort_operands(query, argc, argv, first) && check_standard_input(query) &&
+	       check_modes(query);
 }
 
 /* ---------------------------------------------------------------- the filters */
@@ -524,21 +522,13 @@ static int run_query(const struct query *query)
 int main(int argc, char **argv)
 {
 	struct query query = { .records = RECORD_OPTIONS_NONE };
-	int first = 0, status = 2;
+	int status;
 
 	system_begin();
 	message_begin("bloom-query");
-	switch (parse_args(&query, argc, argv, &first)) {
-	case OPTION_DONE:
-		status = first;
-		break;
-	case OPTION_BAD:
-		break;
-	case OPTION_RUN:
+	if (parse_args(&query, argc, argv, &status))
 		status = run_query(&query);
-		break;
-	}
 	free(query.filters.items);
 	free(query.keys.items);
-	return status;
+	return system_end(status);
 }

@@ -114,7 +114,7 @@ static bool check_options(const struct uniq *uniq)
 	return state_options_check(&uniq->state, "--state");
 }
 
-static enum option_outcome parse_args(struct uniq *uniq, int argc, char **argv, int *first)
+static bool parse_args(struct uniq *uniq, int argc, char **argv, int *status)
 {
 	const struct option_group groups[] = {
 		{ NULL, uniq_specs, sizeof uniq_specs / sizeof *uniq_specs, take_option, uniq },
@@ -133,17 +133,15 @@ static enum option_outcome parse_args(struct uniq *uniq, int argc, char **argv, 
 		.notes = notes,
 		.groups = groups,
 	};
-	enum option_outcome outcome = option_parse(&tool, argc, argv, first);
+	int first = option_parse(&tool, argc, argv, status);
 
-	if (outcome != OPTION_RUN)
-		return outcome;
-	uniq->inputs = argv + *first;
-	uniq->input_count = (size_t)(argc - *first);
-	if (!parallel_refuse(&uniq->parallel,
-			     "whether a record is new depends on all records before it") ||
-	    !record_options_check(&uniq->records, argc - *first) || !check_options(uniq))
-		return OPTION_BAD;
-	return OPTION_RUN;
+	if (first == 0)
+		return false;
+	uniq->inputs = argv + first;
+	uniq->input_count = (size_t)(argc - first);
+	return parallel_refuse(&uniq->parallel,
+			       "whether a record is new depends on all records before it") &&
+	       record_options_check(&uniq->records, argc - first) && check_options(uniq);
 }
 
 /* --------------------------------------------------------------- under way */
@@ -592,20 +590,11 @@ static int run_uniq(const struct uniq *uniq)
 int main(int argc, char **argv)
 {
 	struct uniq uniq = { .plan = PLAN_OPTIONS_NONE, .records = RECORD_OPTIONS_NONE };
-	int first = 0, status;
+	int status;
 
 	system_begin();
 	message_begin("bloom-uniq");
-	switch (parse_args(&uniq, argc, argv, &first)) {
-	case OPTION_DONE:
-		return first;
-	case OPTION_BAD:
-		return 2;
-	case OPTION_RUN:
-		break;
-	}
-	status = run_uniq(&uniq);
-	if (system_signal() != 0)
-		system_die_by_signal(system_signal());
-	return status;
+	if (parse_args(&uniq, argc, argv, &status))
+		status = run_uniq(&uniq);
+	return system_end(status);
 }

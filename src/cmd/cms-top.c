@@ -164,7 +164,7 @@ static bool check_options(const struct top *top)
 	return check_watch(top) && counts_options_check(&top->counts);
 }
 
-static enum option_outcome parse_args(struct top *top, int argc, char **argv, int *first)
+static bool parse_args(struct top *top, int argc, char **argv, int *status)
 {
 	const struct option_group groups[] = {
 		{ NULL, top_specs, sizeof top_specs / sizeof *top_specs, take_option, top },
@@ -183,17 +183,15 @@ static enum option_outcome parse_args(struct top *top, int argc, char **argv, in
 		.notes = notes,
 		.groups = groups,
 	};
-	enum option_outcome outcome = option_parse(&tool, argc, argv, first);
+	int first = option_parse(&tool, argc, argv, status);
 
-	if (outcome != OPTION_RUN)
-		return outcome;
-	top->inputs = argv + *first;
-	top->input_count = (size_t)(argc - *first);
-	if (!parallel_refuse(&top->parallel,
-			     "which keys are kept depends on the order of the records") ||
-	    !record_options_check(&top->records, argc - *first) || !check_options(top))
-		return OPTION_BAD;
-	return OPTION_RUN;
+	if (first == 0)
+		return false;
+	top->inputs = argv + first;
+	top->input_count = (size_t)(argc - first);
+	return parallel_refuse(&top->parallel,
+			       "which keys are kept depends on the order of the records") &&
+	       record_options_check(&top->records, argc - first) && check_options(top);
 }
 
 /* ------------------------------------------------------------------- printing */
@@ -683,22 +681,12 @@ static int run_top(const struct top *top)
 int main(int argc, char **argv)
 {
 	struct top top = { .k = TOP_KEYS, .records = RECORD_OPTIONS_NONE };
-	int first = 0, status = 2;
+	int status;
 
 	system_begin();
 	message_begin("cms-top");
-	switch (parse_args(&top, argc, argv, &first)) {
-	case OPTION_DONE:
-		status = first;
-		break;
-	case OPTION_BAD:
-		break;
-	case OPTION_RUN:
+	if (parse_args(&top, argc, argv, &status))
 		status = run_top(&top);
-		break;
-	}
 	free(top.counts.queries.items);
-	if (system_signal() != 0)
-		system_die_by_signal(system_signal());
-	return status;
+	return system_end(status);
 }

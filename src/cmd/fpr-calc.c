@@ -267,7 +267,7 @@ static const char *fault_of_output(const struct calc *calc)
 	return NULL;
 }
 
-static enum option_outcome parse_args(struct calc *calc, int argc, char **argv, int *first)
+static bool parse_args(struct calc *calc, int argc, char **argv, int *status)
 {
 	const struct option_group groups[] = {
 		plan_option_group(&calc->plan),
@@ -292,25 +292,25 @@ static enum option_outcome parse_args(struct calc *calc, int argc, char **argv, 
 		.notes = notes,
 		.groups = groups,
 	};
-	enum option_outcome outcome = option_parse(&tool, argc, argv, first);
+	int first = option_parse(&tool, argc, argv, status);
 	const char *fault;
 
-	if (outcome != OPTION_RUN)
-		return outcome;
+	if (first == 0)
+		return false;
 	if (!plan_kind_check(&calc->plan))
-		return OPTION_BAD;
+		return false;
 	fault = fault_of_modes(calc);
 	if (fault == NULL)
 		fault = fault_of_output(calc);
 	if (fault != NULL) {
 		option_complain("%s", fault);
-		return OPTION_BAD;
+		return false;
 	}
-	if (*first < argc) {
-		option_complain("'%s' is one word too many", argv[*first]);
-		return OPTION_BAD;
+	if (first < argc) {
+		option_complain("'%s' is one word too many", argv[first]);
+		return false;
 	}
-	return OPTION_RUN;
+	return true;
 }
 
 /* ------------------------------------------------------------------ printing */
@@ -618,17 +618,11 @@ static bool run_calc(const struct calc *calc)
 int main(int argc, char **argv)
 {
 	struct calc calc = { .plan = PLAN_OPTIONS_NONE, .key_bytes = 20 };
-	int first = 0;
+	int status;
 
 	system_begin();
 	message_begin("fpr-calc");
-	switch (parse_args(&calc, argc, argv, &first)) {
-	case OPTION_DONE:
-		return first;
-	case OPTION_BAD:
-		return 2;
-	case OPTION_RUN:
-		break;
-	}
-	return run_calc(&calc) ? 0 : 2;
+	if (parse_args(&calc, argc, argv, &status))
+		status = run_calc(&calc) ? 0 : 2;
+	return system_end(status);
 }

@@ -192,7 +192,7 @@ static bool check_options(struct count *count)
 	return state_options_check(&count->state, "--append");
 }
 
-static enum option_outcome parse_args(struct count *count, int argc, char **argv, int *first)
+static bool parse_args(struct count *count, int argc, char **argv, int *status)
 {
 	const struct option_group groups[] = {
 		{ NULL, count_specs, sizeof count_specs / sizeof *count_specs, take_option, count },
@@ -210,15 +210,13 @@ static enum option_outcome parse_args(struct count *count, int argc, char **argv
 		.notes = notes,
 		.groups = groups,
 	};
-	enum option_outcome outcome = option_parse(&tool, argc, argv, first);
+	int first = option_parse(&tool, argc, argv, status);
 
-	if (outcome != OPTION_RUN)
-		return outcome;
-	count->inputs = argv + *first;
-	count->input_count = (size_t)(argc - *first);
-	if (!record_options_check(&count->records, argc - *first) || !check_options(count))
-		return OPTION_BAD;
-	return OPTION_RUN;
+	if (first == 0)
+		return false;
+	count->inputs = argv + first;
+	count->input_count = (size_t)(argc - first);
+	return record_options_check(&count->records, argc - first) && check_options(count);
 }
 
 /* ------------------------------------------------------------------- printing */
@@ -548,22 +546,12 @@ static int run_count(const struct count *count)
 int main(int argc, char **argv)
 {
 	struct count count = { .records = RECORD_OPTIONS_NONE };
-	int first = 0, status = 2;
+	int status;
 
 	system_begin();
 	message_begin("hll-count");
-	switch (parse_args(&count, argc, argv, &first)) {
-	case OPTION_DONE:
-		status = first;
-		break;
-	case OPTION_BAD:
-		break;
-	case OPTION_RUN:
+	if (parse_args(&count, argc, argv, &status))
 		status = run_count(&count);
-		break;
-	}
 	free(count.queries.items);
-	if (system_signal() != 0)
-		system_die_by_signal(system_signal());
-	return status;
+	return system_end(status);
 }

@@ -57,7 +57,7 @@ static const char *const notes[] = {
 	NULL,
 };
 
-static enum option_outcome parse_args(struct info *info, int argc, char **argv, int *first)
+static bool parse_args(struct info *info, int argc, char **argv, int *status)
 {
 	const struct option_group groups[] = {
 		{ NULL, info_specs, sizeof info_specs / sizeof *info_specs, take_option, info },
@@ -72,18 +72,18 @@ static enum option_outcome parse_args(struct info *info, int argc, char **argv, 
 		.notes = notes,
 		.groups = groups,
 	};
-	enum option_outcome outcome = option_parse(&tool, argc, argv, first);
+	int first = option_parse(&tool, argc, argv, status);
 
-	if (outcome != OPTION_RUN)
-		return outcome;
-	if (*first < argc) {
-		info->files = argv + *first;
-		info->file_count = (size_t)(argc - *first);
+	if (first == 0)
+		return false;
+	if (first < argc) {
+		info->files = argv + first;
+		info->file_count = (size_t)(argc - first);
 	} else if (isatty(STDIN_FILENO)) {
 		option_complain("which file?");
-		return OPTION_BAD;
+		return false;
 	}
-	return OPTION_RUN;
+	return true;
 }
 
 /* ------------------------------------------------------------------- filters */
@@ -550,17 +550,11 @@ int main(int argc, char **argv)
 {
 	static char *standard_input[] = { "-" };
 	struct info info = { .files = standard_input, .file_count = 1 };
-	int first = 0;
+	int status;
 
 	system_begin();
 	message_begin("sketch-info");
-	switch (parse_args(&info, argc, argv, &first)) {
-	case OPTION_DONE:
-		return first;
-	case OPTION_BAD:
-		return 2;
-	case OPTION_RUN:
-		break;
-	}
-	return run_info(&info);
+	if (parse_args(&info, argc, argv, &status))
+		status = run_info(&info);
+	return system_end(status);
 }

@@ -54,7 +54,7 @@ static const char *const notes[] = {
 	NULL,
 };
 
-static enum option_outcome parse_args(struct merge *merge, int argc, char **argv, int *first)
+static bool parse_args(struct merge *merge, int argc, char **argv, int *status)
 {
 	const struct option_group groups[] = {
 		{ NULL, merge_specs, sizeof merge_specs / sizeof *merge_specs, take_option, merge },
@@ -68,23 +68,23 @@ static enum option_outcome parse_args(struct merge *merge, int argc, char **argv
 		.notes = notes,
 		.groups = groups,
 	};
-	enum option_outcome outcome = option_parse(&tool, argc, argv, first);
+	int first = option_parse(&tool, argc, argv, status);
 
-	if (outcome != OPTION_RUN)
-		return outcome;
-	merge->inputs = argv + *first;
-	merge->input_count = (size_t)(argc - *first);
+	if (first == 0)
+		return false;
+	merge->inputs = argv + first;
+	merge->input_count = (size_t)(argc - first);
 	if (merge->input_count == 0) {
 		option_complain("which files? \"-\" stands for standard input");
-		return OPTION_BAD;
+		return false;
 	}
 	if (merge->output == NULL && isatty(STDOUT_FILENO)) {
 		option_complain(
 			"a sketch is binary and standard output is a terminal: use -o FILE, "
 			"or a pipe");
-		return OPTION_BAD;
+		return false;
 	}
-	return OPTION_RUN;
+	return true;
 }
 
 /* ------------------------------------------------------------------ running */
@@ -263,17 +263,11 @@ static int run_merge(const struct merge *merge)
 int main(int argc, char **argv)
 {
 	struct merge merge = { 0 };
-	int first = 0;
+	int status;
 
 	system_begin();
 	message_begin("sketch-merge");
-	switch (parse_args(&merge, argc, argv, &first)) {
-	case OPTION_DONE:
-		return first;
-	case OPTION_BAD:
-		return 2;
-	case OPTION_RUN:
-		break;
-	}
-	return run_merge(&merge);
+	if (parse_args(&merge, argc, argv, &status))
+		status = run_merge(&merge);
+	return system_end(status);
 }

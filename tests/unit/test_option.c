@@ -74,29 +74,30 @@ struct line {
 	char *words[8]; /* without argv[0], NULL at the end */
 };
 
-/* Status: 50 + outcome, so that none is taken for another failure; operands and
- * options are printed. */
+/* What option_parse has said, as the status of a process of its own: GOES_ON, or 60 and
+ * the status to end with.  Options and operands are printed. */
+#define GOES_ON 50
+#define ENDS_WITH(status) (60 + (status))
+
 static int parse(void *context)
 {
 	const struct line *line = context;
 	char *argv[10] = { "tool" };
-	int argc = 1, first = -1;
-	enum option_outcome outcome;
+	int argc = 1, first, status = -1;
+	struct output *output;
 
 	for (; line->words[argc - 1] != NULL; argc++)
 		argv[argc] = line->words[argc - 1];
-	outcome = option_parse(&tool, argc, argv, &first);
-	if (outcome == OPTION_DONE)
-		return 60 + first;
-	if (outcome == OPTION_RUN) {
-		struct output *output = output_open(STDOUT_FILENO, "standard output");
-
-		output_text(output, "%s|", taken);
-		for (int i = first; i < argc; i++)
-			output_text(output, " %s", argv[i]);
-		output_close(output);
-	}
-	return 50 + (int)outcome;
+	first = option_parse(&tool, argc, argv, &status);
+	if (first == 0)
+		return ENDS_WITH(status);
+	assert_int_equal(status, 2);
+	output = output_open(STDOUT_FILENO, "standard output");
+	output_text(output, "%s|", taken);
+	for (int i = first; i < argc; i++)
+		output_text(output, " %s", argv[i]);
+	output_close(output);
+	return GOES_ON;
 }
 
 #define PARSE(capture, ...)                                                                        \
@@ -109,14 +110,14 @@ static void assert_runs(const struct capture *capture, const char *expected)
 {
 	assert_string_equal(capture->err, "");
 	assert_string_equal(capture->out, expected);
-	assert_int_equal(capture->status, 50 + OPTION_RUN);
+	assert_int_equal(capture->status, GOES_ON);
 }
 
 static void assert_bad(const struct capture *capture, const char *expected)
 {
 	assert_string_equal(capture->err, expected);
 	assert_string_equal(capture->out, "");
-	assert_int_equal(capture->status, 50 + OPTION_BAD);
+	assert_int_equal(capture->status, ENDS_WITH(2));
 }
 
 /* -------------------------------------------------------------- good lines */
@@ -189,7 +190,7 @@ static void parse__unknown_option__one_line_with_the_nearest(void **state)
 	PARSE(&capture, "--secrte"); /* hidden, so not suggested */
 	assert_bad(&capture, "tool: unknown option '--secrte'; try 'tool --help'\n");
 	PARSE(&capture, "--=5");
-	assert_int_equal(capture.status, 50 + OPTION_BAD);
+	assert_int_equal(capture.status, ENDS_WITH(2));
 	PARSE(&capture, "--bad\nword\033[2J=x");
 	assert_bad(&capture, "tool: unknown option '--bad\\nword\\033[2J'; try 'tool --help'\n");
 	PARSE(&capture, "-q", "-Z");
@@ -208,7 +209,7 @@ static void parse__very_long_unknown_option__one_short_line(void **state)
 	(void)state;
 	memset(word, '-', sizeof word - 1);
 	PARSE(&capture, word);
-	assert_int_equal(capture.status, 50 + OPTION_BAD);
+	assert_int_equal(capture.status, ENDS_WITH(2));
 	assert_true(capture.err_length < 120);
 	assert_non_null(strstr(capture.err, "...'; try 'tool --help'\n"));
 }

@@ -253,7 +253,7 @@ static int wait_for_signal(void *context)
 		return 13;
 	if (system_signal() != SIGTERM)
 		return 11;
-	system_die_by_signal(SIGINT);
+	return system_end(14);
 }
 
 static void signals__caught__noted_and_waits_end(void **state)
@@ -268,7 +268,7 @@ static void signals__caught__noted_and_waits_end(void **state)
 	close(ends[0]);
 	assert_int_equal(read(ends[1], &byte, 1), 1);
 	kill(child, SIGTERM);
-	assert_int_equal(child_end(child), 128 + SIGINT);
+	assert_int_equal(child_end(child), 128 + SIGTERM);
 	close(ends[1]);
 }
 
@@ -304,21 +304,28 @@ static void signals__ignored_before__stay_ignored(void **state)
 	assert_int_equal(child_run(keep_ignoring, NULL), 0);
 }
 
-static int die_though_blocked(void *context)
+static int end_though_blocked(void *context)
 {
 	sigset_t all;
 
 	(void)context;
+	system_catch_signals();
+	raise(SIGTERM);
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
-	system_catch_signals();
-	system_die_by_signal(SIGTERM);
+	return system_end(3);
 }
 
-static void die_by_signal__caught_and_blocked__dies_by_it(void **state)
+static void end__noted_and_blocked__dies_by_the_signal(void **state)
 {
 	(void)state;
-	assert_int_equal(child_run(die_though_blocked, NULL), 128 + SIGTERM);
+	assert_int_equal(child_run(end_though_blocked, NULL), 128 + SIGTERM);
+}
+
+static void end__no_signal__the_status(void **state)
+{
+	(void)state;
+	assert_int_equal(system_end(3), 3);
 }
 
 /* ----------------------------------------------------------------- mapping */
@@ -400,7 +407,8 @@ int main(void)
 		cmocka_unit_test(signals__caught__noted_and_waits_end),
 		cmocka_unit_test(signals__a_second_one__ends_the_process),
 		cmocka_unit_test(signals__ignored_before__stay_ignored),
-		cmocka_unit_test(die_by_signal__caught_and_blocked__dies_by_it),
+		cmocka_unit_test(end__noted_and_blocked__dies_by_the_signal),
+		cmocka_unit_test(end__no_signal__the_status),
 		cmocka_unit_test(guard__mapped_file_shrinks__message_and_status_2),
 		cmocka_unit_test(guard__other_sigbus__takes_its_course),
 	};
