@@ -79,16 +79,17 @@ recover := -fno-sanitize-recover=all -fno-omit-frame-pointer
 flags_asan := -fsanitize=address,undefined $(recover)
 flags_ubsan := -fsanitize=undefined $(recover)
 flags_tsan := -fsanitize=thread $(recover)
-flags_cov := --coverage
+flags_cov := -fprofile-instr-generate -fcoverage-mapping
 flags_portable := -DSKETCH_PORTABLE
 flags_fuzz := -fsanitize=address,undefined,fuzzer-no-link $(recover)
 
 # What stands for CFLAGS where the user gave none.
 cflags_asan := -O1 -g
 cflags_tsan := -O1 -g
-cflags_cov := -O0 -g
+cflags_cov := -O1 -g
 
 cc_clang = $(CLANG)
+cc_cov = $(CLANG)
 cc_fuzz = $(CLANG)
 
 cc = $(or $(call of,cc,$1),$(CC))
@@ -236,9 +237,10 @@ valgrind: tests-default ## the unit tests under valgrind
 	tests/run $(or $(TESTS),$(unit_tests:%=build/tests/%))
 
 # Counts left from an earlier run would be added to, or not fit the new objects.
-coverage: all-cov tests-cov ## line coverage of src/core by all tests
-	@find build/cov -name '*.gcda' -exec rm -f {} +
-	@$(call run_tests,cov)
+coverage: all-cov tests-cov ## lines and branches that all tests run (needs clang and llvm)
+	@rm -rf build/cov/profiles
+	@LLVM_PROFILE_FILE='$(CURDIR)/build/cov/profiles/%8m.profraw' && \
+	export LLVM_PROFILE_FILE && $(call run_tests,cov)
 	@scripts/coverage build/cov
 
 lint: all-default ## formatting, static checks, manual pages against the tools

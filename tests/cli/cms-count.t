@@ -298,7 +298,7 @@ trouble "a full device" "standard output" bash -c 'cms-count list >/dev/full'
 trouble "a closed standard output" "standard output" bash -c 'cms-count list >&-'
 mkdir small
 cp s.cms small/f
-run bash -c 'trap "" XFSZ; ulimit -f 100; exec cms-count --append small/f list'
+starved 100 cms-count --append small/f list
 is "$status $(wc -l <"$ERR") $(find small -mindepth 1)" "2 1 small/f" \
 	"a limit of file size: one message, nothing left"
 same s.cms small/f "and the old file"

@@ -51,9 +51,9 @@ fi
 # ---- a limit of file size, with its signal and without
 mkdir small
 cp old small/f
-run bash -c 'trap "" XFSZ; ulimit -f 200; exec bloom-build -n 1M -s 2 -o small/f list'
+starved 200 bloom-build -n 1M -s 2 -o small/f list
 untouched "a limit of file size: the old file stays" small/f
-run bash -c 'trap "" XFSZ; ulimit -f 200; exec bloom-build --append small/f list'
+starved 200 bloom-build --append small/f list
 untouched "a limit of file size: nothing is appended" small/f
 run bash -c 'ulimit -f 200; exec bloom-build -n 1M -s 2 -o small/f list'
 ok "with its signal: no success" test "$status" -ne 0

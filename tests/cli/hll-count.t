@@ -290,7 +290,7 @@ trouble "a full device" "standard output" bash -c 'hll-count list >/dev/full'
 trouble "a closed standard output" "standard output" bash -c 'hll-count list >&-'
 mkdir small
 cp dense.hll small/f
-run bash -c 'trap "" XFSZ; ulimit -f 12; exec hll-count -q --append small/f list'
+starved 12 hll-count -q --append small/f list
 is "$status $(wc -l <"$ERR") $(find small -mindepth 1)" "2 1 small/f" \
 	"a limit of file size: one message, nothing left"
 same dense.hll small/f "and the old file"

@@ -15,9 +15,9 @@
  *   FAULT_STORM   microseconds: all the while, a signal comes that often which does
  *                 nothing but interrupt; independent of the above
  *
- * A close that fails has closed all the same, as on Linux.  What happens after main has
- * returned is not the tool's (a build that measures coverage writes its counts there), and
- * neither counts nor fails. */
+ * A close that fails has closed all the same, as on Linux.  Before main and after it
+ * nothing counts or fails: what calls there is the runtime (of a build that measures
+ * coverage, say), not the tool. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,7 +26,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,21 +69,6 @@ static void tell(const char *name, int fd)
 	syscall(SYS_close, out);
 }
 
-static void retire(void)
-{
-	active = false;
-}
-
-/* The handler is wanted before those of the program's own runtime.  They are called last
- * first, and those are set between the constructors and main, or in them: hence here. */
-static void retire_at_exit(void)
-{
-	static atomic_flag done = ATOMIC_FLAG_INIT;
-
-	if (!atomic_flag_test_and_set(&done))
-		atexit(retire);
-}
-
 /* Whether this call is to fail; errno is set then. */
 static bool strikes(const char *class, const char *name, int fd)
 {
@@ -92,7 +76,6 @@ static bool strikes(const char *class, const char *name, int fd)
 
 	if (!active || !listed(class))
 		return false;
-	retire_at_exit();
 	number = ++seen;
 	if (keep ? number < wanted : number != wanted)
 		return false;
@@ -133,9 +116,34 @@ __attribute__((constructor)) static void begin(void)
 	named = getenv("FAULT_NAMED") != NULL;
 	wanted = call == NULL ? 0 : atol(call);
 	failure = error == NULL ? EIO : atoi(error);
-	active = classes != NULL && wanted > 0;
 	if (storm != NULL)
 		begin_storm(storm);
+}
+
+static int (*tool)(int argc, char **argv, char **environment);
+
+static int main_with_faults(int argc, char **argv, char **environment)
+{
+	int status;
+
+	active = classes != NULL && wanted > 0;
+	status = tool(argc, argv, environment);
+	active = false;
+	return status;
+}
+
+/* The C library's, through which every program is begun. */
+typedef int start(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+		  void (*end)(void), void (*end_loader)(void), void *stack_end);
+start __libc_start_main;
+
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+		      void (*end)(void), void (*end_loader)(void), void *stack_end)
+{
+	start *next = (start *)dlsym(RTLD_NEXT, "__libc_start_main");
+
+	tool = main;
+	return next(main_with_faults, argc, argv, init, end, end_loader, stack_end);
 }
 
 /* ------------------------------------------------------------------- memory */

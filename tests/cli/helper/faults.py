@@ -19,9 +19,10 @@ import shutil
 import struct
 import sys
 
-from common import ENVIRONMENT, LONG, check, check_none, done, run
+from common import ENVIRONMENT, LONG, check, check_none, done, run, skip
 
 LIBRARY = sys.argv[1]
+COUNTS_ITSELF = ENVIRONMENT.get("TEST_VARIANT") == "cov"
 LOG = os.path.abspath(".tap/struck")
 
 # What fails, how; 0 is a call that is cut short.
@@ -312,8 +313,7 @@ def limited(job, judge):
     wrong, tried = [], 0
     limits = [["--nofile=%d" % n] for n in range(3, 12)]
     limits += [["--as=%d" % (n << 14)] for n in range(150, 500, 2 if LONG else 29)]
-    if ENVIRONMENT.get("TEST_VARIANT") != "cov":  # it writes files of its own, and says so
-        limits += [["--fsize=%d" % n] for n in (0, 1, 127, 128, 1000, 1700, 4096)]
+    limits += [["--fsize=%d" % n] for n in (0, 1, 127, 128, 1000, 1700, 4096)]
     for limit in limits:
         result = run(["env", "--ignore-signal=XFSZ", "prlimit", *limit, *job.arguments],
                      stdin_of(job), timeout=20, cwd="work")
@@ -358,12 +358,12 @@ for position, one in enumerate(chosen_jobs):
         count, found = each_call(one, judge_of_one, [(name_of_class, error_number)])
         tried_of[name_of_class] += count
         wrong_of[name_of_class] += found
-    if LONG or position % 3 == 0:
+    interrupted += storm(one, judge_of_one, 300)
+    interrupted += storm(one, judge_of_one, 1000)
+    if (LONG or position % 3 == 0) and not COUNTS_ITSELF:
         count, found = limited(one, judge_of_one)
         cramped_count += count
         cramped += found
-    interrupted += storm(one, judge_of_one, 300)
-    interrupted += storm(one, judge_of_one, 1000)
 for name_of_class, found in wrong_of.items():
     check(tried_of[name_of_class] > 0, "%s: calls of the class are made" % name_of_class)
     check_none(found, "%s: %d calls of %d jobs fail, one after the other" % (
@@ -371,6 +371,10 @@ for name_of_class, found in wrong_of.items():
     if found and LONG:
         with open("/dev/stderr", "w", encoding="utf-8") as all_of_them:
             all_of_them.write("".join("# %s\n" % line for line in found))
-check_none(cramped, "%d runs with few descriptors, little memory, small files" % cramped_count)
+CRAMPED = "%d runs with few descriptors, little memory, small files" % cramped_count
+if COUNTS_ITSELF:
+    skip(CRAMPED, "what counts the lines that were run is short of them, too")
+else:
+    check_none(cramped, CRAMPED)
 check_none(interrupted, "signals that only interrupt, every 0.3 and 1 ms")
 done()
