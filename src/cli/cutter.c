@@ -7,8 +7,6 @@
 #include "message.h"
 #include "murmur3.h"
 
-#define CUTTER_SPLIT ((size_t)4096) /* a longer record is split byte by byte */
-
 void cutter_rules_make(struct cutter_rules *rules, const struct records_setup *setup)
 {
 	const struct record_options *options = setup->options;
@@ -31,11 +29,8 @@ void cutter_rules_make(struct cutter_rules *rules, const struct records_setup *s
 	rules->weights.list = (struct field_list){ 1,
 						   { { setup->weight_field, setup->weight_field } },
 						   setup->weight_field };
-	/* A newline is no blank to the machine. */
-	rules->machine = !options->zero_terminated || options->delimiter != FIELD_BLANKS;
-	if (rules->machine && options->has_fields && options->fields.count == 1 &&
-	    range->first == range->last)
-		rules->one_field = range->first;
+	rules->one_field =
+		options->has_fields && options->fields.count == 1 && range->first == range->last;
 }
 
 static inline uint8_t fold(uint8_t byte)
@@ -62,15 +57,15 @@ static bool scratch_room(struct cutter *cutter, size_t size)
 {
 	uint8_t *grown;
 
-	if (size + MURMUR3_PADDING <= cutter->scratch_size)
+	if (size + SCAN_PADDING <= cutter->scratch_size)
 		return true;
-	grown = realloc(cutter->scratch, 2 * size + MURMUR3_PADDING);
+	grown = realloc(cutter->scratch, 2 * size + SCAN_PADDING);
 	if (grown == NULL) {
 		message("out of memory");
 		return false;
 	}
 	cutter->scratch = grown;
-	cutter->scratch_size = 2 * size + MURMUR3_PADDING;
+	cutter->scratch_size = 2 * size + SCAN_PADDING;
 	return true;
 }
 
@@ -121,49 +116,29 @@ static uint64_t low_bits(size_t count)
 	return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
 }
 
-/* One field of each record that has it, found by the machine, and hashed where hashes is
- * not NULL. */
-static void find_field(const struct cutter *cutter, const struct records_batch *batch,
-		       uint64_t number, const uint8_t **fields, size_t *lengths,
-		       struct sketch_hash *hashes, uint64_t found[RECORDS_BATCH / 64])
+/* What the fields named are of each record that has them: one, which is hashed where
+ * `hashes` is not NULL, or several, put together at *room where they are not one piece of
+ * the record. */
+static void find_fields(const struct cutter *cutter, const struct records_batch *batch,
+			const struct field_split *split, const uint8_t **fields, size_t *lengths,
+			struct sketch_hash *hashes, uint8_t **room,
+			uint64_t found[RECORDS_BATCH / 64])
 {
 	const struct cutter_rules *rules = cutter->rules;
-	const struct scan_field wanted = {
-		rules->options->delimiter, number,      rules->options->crlf,
-		rules->options->quoted,    rules->seed, cutter->touch
-	};
+	const struct scan_keys wanted = { split, rules->options->crlf, rules->seed, cutter->touch };
 	/* To the machine every record has a terminator. */
 	const uint8_t *last[] = { batch->starts[0], batch->starts[1] + 1 };
 	const uint8_t *const *starts = batch->unterminated ? last : batch->starts;
 
-	for (size_t i = 0; i < batch->count; i += 64)
+	for (size_t i = 0; i < batch->count; i += 64) {
+		size_t count = batch->count - i < 64 ? batch->count - i : 64;
+
 		found[i / 64] =
-			rules->scan->keys(&wanted, &starts[i],
-					  batch->count - i < 64 ? batch->count - i : 64, &fields[i],
-					  &lengths[i], hashes == NULL ? NULL : &hashes[i]);
-}
-
-/* The same of several fields, or of one that the machine cannot find, record by record.
- * *room is scratch memory for those that are not one piece of the record. */
-static void find_fields(const struct cutter *cutter, const struct records_batch *batch,
-			const struct field_split *split, const uint8_t **fields, size_t *lengths,
-			uint8_t **room, uint64_t found[RECORDS_BATCH / 64])
-{
-	uint64_t words[FIELD_ENDS(CUTTER_SPLIT)], *ends;
-
-	memset(found, 0, RECORDS_BATCH / 64 * sizeof *found);
-	for (size_t i = 0; i < batch->count; i++) {
-		const uint8_t *record = batch->starts[i];
-		size_t length = record_length(cutter->rules, batch, i), used = 0;
-		bool there;
-
-		ends = length <= CUTTER_SPLIT ? words : NULL;
-		if (ends != NULL)
-			cutter->rules->scan->ends(record, length, split, ends);
-		there = field_key(split, record, length, ends, *room, &fields[i], &lengths[i],
-				  &used);
-		found[i / 64] |= (uint64_t)there << i % 64;
-		*room += used;
+			room != NULL ?
+				rules->scan->fields(&wanted, &starts[i], count, &fields[i],
+						    &lengths[i], room) :
+				rules->scan->field(&wanted, &starts[i], count, &fields[i],
+						   &lengths[i], hashes == NULL ? NULL : &hashes[i]);
 	}
 }
 
@@ -173,12 +148,9 @@ static void find_keys(const struct cutter *cutter, struct records_batch *batch, 
 {
 	const struct cutter_rules *rules = cutter->rules;
 
-	if (rules->one_field > 0) {
-		find_field(cutter, batch, rules->one_field, batch->keys, batch->key_lengths, hashes,
-			   batch->keyed);
-	} else if (rules->options->has_fields) {
-		find_fields(cutter, batch, &rules->split, batch->keys, batch->key_lengths, room,
-			    batch->keyed);
+	if (rules->options->has_fields) {
+		find_fields(cutter, batch, &rules->split, batch->keys, batch->key_lengths, hashes,
+			    rules->one_field ? NULL : room, batch->keyed);
 	} else {
 		for (size_t i = 0; i < batch->count; i++) {
 			batch->keys[i] = batch->starts[i];
@@ -189,17 +161,14 @@ static void find_keys(const struct cutter *cutter, struct records_batch *batch, 
 
 /* The weight of each record that has a key, which it else has not; false after a message
  * on a bad one. */
-static bool find_weights(struct cutter *cutter, struct records_batch *batch, uint8_t **room)
+static bool find_weights(struct cutter *cutter, struct records_batch *batch)
 {
 	const struct cutter_rules *rules = cutter->rules;
 	uint64_t found[RECORDS_BATCH / 64], before = cutter->tally.records - batch->count;
 	const uint8_t *fields[RECORDS_BATCH];
 	size_t lengths[RECORDS_BATCH];
 
-	if (rules->machine)
-		find_field(cutter, batch, rules->weight_field, fields, lengths, NULL, found);
-	else
-		find_fields(cutter, batch, &rules->weights, fields, lengths, room, found);
+	find_fields(cutter, batch, &rules->weights, fields, lengths, NULL, NULL, found);
 	for (size_t i = 0; i < batch->count; i++) {
 		uint64_t bit = UINT64_C(1) << i % 64;
 		const uint8_t *field = fields[i];
@@ -248,8 +217,8 @@ static bool make_keys(struct cutter *cutter, struct records_batch *batch)
 	const struct cutter_rules *rules = cutter->rules;
 	size_t bytes = (size_t)(batch->starts[batch->count] - batch->starts[0]);
 	/* One field, as it is, is hashed where it is found. */
-	struct sketch_hash *hashes = rules->one_field > 0 && !rules->fold ? batch->hashes : NULL;
-	bool joins = rules->options->has_fields && rules->one_field == 0;
+	struct sketch_hash *hashes = rules->one_field && !rules->fold ? batch->hashes : NULL;
+	bool joins = rules->options->has_fields && !rules->one_field;
 	uint8_t *room;
 
 	/* No key is longer than its record; one that was joined is copied again to be
@@ -258,7 +227,7 @@ static bool make_keys(struct cutter *cutter, struct records_batch *batch)
 		return false;
 	room = cutter->scratch;
 	find_keys(cutter, batch, &room, hashes);
-	if (rules->weight_field > 0 && !find_weights(cutter, batch, &room))
+	if (rules->weight_field > 0 && !find_weights(cutter, batch))
 		return false;
 	if (hashes == NULL)
 		hash_keys(cutter, batch, room);

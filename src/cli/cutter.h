@@ -17,8 +17,7 @@ struct cutter_rules {
 	uint8_t terminator;
 	bool plain; /* a key is the whole record as it is */
 	const struct scan_machine *scan;
-	bool machine;       /* `scan` can find a field */
-	uint64_t one_field; /* the only one in the key, where it can; else 0 */
+	bool one_field; /* is the key */
 	struct field_split split, weights;
 };
 

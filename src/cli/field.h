@@ -45,17 +45,11 @@ struct field_split {
 	bool quoted;        /* quotes are heeded */
 };
 
-/* Words of bits for a record of that many bytes, and for the byte behind it. */
-#define FIELD_ENDS(length) ((length) / 64 + 1)
-
-/* The key of a record: true and *key, *length, which point into the record where
- * the key is one piece of it, else into `scratch`, which has room for the
- * record's length; *used is what was taken of it.  False where it lacks one.
- * `ends`, of FIELD_ENDS words, says of each byte whether it ends a field (a separator
- * that quotes do not hide, and all from the record's end on); NULL where nobody has
- * looked. */
+/* The key of a record, found byte by byte: true and *key, *length, which point into the
+ * record where the key is one piece of it, else into `scratch`, which has room for the
+ * record's length; *used is what was taken of it.  False where it lacks one.  scan.h has
+ * the same for many records at once. */
 bool field_key(const struct field_split *split, const uint8_t *record, size_t record_length,
-	       const uint64_t *ends, uint8_t *scratch, const uint8_t **key, size_t *length,
-	       size_t *used);
+	       uint8_t *scratch, const uint8_t **key, size_t *length, size_t *used);
 
 #endif

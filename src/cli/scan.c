@@ -6,8 +6,13 @@
 #include "scan.h"
 
 #include "endian.h"
-#include "field.h"
+#include "field_walk.h"
 #include "murmur3.h"
+
+/* A longer record is split byte by byte. */
+#define SCAN_LONGEST ((size_t)4096)
+
+_Static_assert(FIELD_PADDING <= SCAN_PADDING, "what may be read behind a record");
 
 /* ------------------------------------------------------------------ quotes */
 
@@ -66,6 +71,23 @@ static inline uint64_t quoted_bytes(uint64_t quotes, uint64_t backslashes, uint6
 	state->inside = -(inside >> 63);
 	state->opens = may_open >> 63;
 	return inside;
+}
+
+/* ------------------------------------------------------------------ records */
+
+/* Those of 64 bytes at `at` that are no longer of a record. */
+static inline __attribute__((always_inline)) uint64_t beyond_end(size_t length, size_t at)
+{
+	return length - at < 64 ? ~UINT64_C(0) << (length - at) : 0;
+}
+
+/* The length of a record that ends where the next one starts. */
+static inline __attribute__((always_inline)) size_t length_of(const struct scan_keys *wanted,
+							      const uint8_t *const *starts)
+{
+	size_t length = (size_t)(starts[1] - starts[0]) - 1;
+
+	return length - (wanted->crlf && length > 0 && starts[0][length - 1] == '\r');
 }
 
 /* ---------------------------------------------------------------- portable */

@@ -21,14 +21,12 @@ struct scan {
 	const struct touch *touch; /* what to ask for once a key is hashed */
 };
 
-/* One field of every record as its key. */
-struct scan_field {
-	int delimiter;
-	uint64_t number; /* from 1 */
-	bool crlf;       /* a CR at the record's end belongs to no field */
-	bool quoted;
-	uint32_t seed; /* of the hash */
-	const struct touch *touch;
+/* Some fields of every record as its key. */
+struct scan_keys {
+	const struct field_split *split;
+	bool crlf;                 /* a CR at the record's end belongs to no field */
+	uint32_t seed;             /* of the hash */
+	const struct touch *touch; /* what to ask for once a key is hashed */
 };
 
 struct scan_machine {
@@ -39,20 +37,17 @@ struct scan_machine {
 	size_t (*records)(struct scan *scan, size_t limit, const uint8_t **starts,
 			  struct sketch_hash *hashes);
 
-	/* Bit i % 64 of ends[i / 64], for 0 <= i <= length and to the end of that word:
-	 * whether byte i ends a field, as field_key wants to know it.  Behind the record
-	 * SCAN_PADDING bytes may be read. */
-	void (*ends)(const uint8_t *record, size_t length, const struct field_split *split,
-		     uint64_t *ends);
-
-	/* One field, as field.h splits a record (a newline is no blank), of `count` records, at
-	 * most 64, each with its terminator: record i is
-	 * the bytes from starts[i] to starts[i + 1].  Bit i of the result is whether it
-	 * has the field; then keys[i], lengths[i] and, where hashes is not NULL, hashes[i] are
-	 * set. */
-	uint64_t (*keys)(const struct scan_field *wanted, const uint8_t *const *starts,
-			 size_t count, const uint8_t **keys, size_t *lengths,
-			 struct sketch_hash *hashes);
+	/* The keys of `count` records, at most 64, each with its terminator: record i is the
+	 * bytes from starts[i] to starts[i + 1].  Bit i of the result is whether it has a
+	 * key, of which `field` finds the only field, and hashes it where hashes is not
+	 * NULL; `fields` puts one together of several (see field.h), in memory at *room
+	 * where it is no piece of the record, which then goes on behind it: there must be
+	 * room for all records, and SCAN_PADDING bytes more. */
+	uint64_t (*field)(const struct scan_keys *wanted, const uint8_t *const *starts,
+			  size_t count, const uint8_t **keys, size_t *lengths,
+			  struct sketch_hash *hashes);
+	uint64_t (*fields)(const struct scan_keys *wanted, const uint8_t *const *starts,
+			   size_t count, const uint8_t **keys, size_t *lengths, uint8_t **room);
 };
 
 /* The fastest that this processor runs. */

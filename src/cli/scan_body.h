@@ -4,15 +4,6 @@
  * and SCAN(mask)(bytes, terminator): bit i is whether bytes[i] is the terminator,
  * for 64 bytes. */
 
-/* A bit for every byte that ends a field. */
-static inline __attribute__((always_inline)) SCAN_TARGET uint64_t
-SCAN(separators)(const uint8_t *bytes, int delimiter)
-{
-	if (delimiter != FIELD_BLANKS)
-		return SCAN(mask)(bytes, (uint8_t)delimiter);
-	return SCAN(mask)(bytes, ' ') | SCAN(mask)(bytes, '\t');
-}
-
 static inline __attribute__((always_inline)) SCAN_TARGET size_t
 SCAN(walk)(struct scan *scan, size_t limit, const uint8_t **starts, struct sketch_hash *hashes)
 {
@@ -55,39 +46,42 @@ static SCAN_TARGET size_t SCAN(records)(struct scan *scan, size_t limit, const u
 }
 
 /* A bit for each of 64 bytes of a record that ends a field: a separator that no quotes
- * hide, and all from the record's end on, which `beyond` names. */
+ * hide, and all from the record's end on, which `beyond` names.  *mixed gets a bit that is
+ * not 0 where a separator within the record is another blank than a space. */
 static inline __attribute__((always_inline)) SCAN_TARGET uint64_t
 SCAN(ends_in)(const uint8_t *bytes, uint64_t beyond, int delimiter, bool newline, bool quoted,
-	      struct quotes *state)
+	      struct quotes *state, uint64_t *mixed)
 {
-	uint64_t ends = SCAN(separators)(bytes, delimiter);
+	bool blanks = delimiter == FIELD_BLANKS;
+	uint64_t ends = SCAN(mask)(bytes, blanks ? ' ' : (uint8_t)delimiter), others = 0;
 
-	if (newline)
-		ends |= SCAN(mask)(bytes, '\n');
+	if (blanks) {
+		others = SCAN(mask)(bytes, '\t');
+		if (newline)
+			others |= SCAN(mask)(bytes, '\n');
+		ends |= others;
+	}
 	if (quoted)
 		ends &= ~quoted_bytes(SCAN(mask)(bytes, '"') & ~beyond,
 				      SCAN(mask)(bytes, '\\') & ~beyond, ends & ~beyond, state);
+	if (mixed != NULL)
+		*mixed |= others & ends & ~beyond;
 	return ends | beyond;
-}
-
-static inline uint64_t SCAN(beyond)(size_t length, size_t at)
-{
-	return length - at < 64 ? ~UINT64_C(0) << (length - at) : 0;
 }
 
 /* Field `number` of a record.  A field begins behind a separator, and where blanks
  * separate, at no other blank; it ends at the next separator, or where the record does. */
 static inline __attribute__((always_inline)) SCAN_TARGET bool
-SCAN(field)(const uint8_t *record, size_t length, int delimiter, bool quoted, uint64_t number,
-	    const uint8_t **field, size_t *field_length)
+SCAN(find)(const uint8_t *record, size_t length, int delimiter, bool newline, bool quoted,
+	   uint64_t number, const uint8_t **field, size_t *field_length)
 {
 	struct quotes state = { .opens = 1 };
 	uint64_t before = 1; /* whether the byte before separates: the record's edge does */
 
 	for (size_t at = 0; at <= length; at += 64) {
-		uint64_t beyond = SCAN(beyond)(length, at), starts, count;
-		uint64_t ends =
-			SCAN(ends_in)(record + at, beyond, delimiter, false, quoted, &state);
+		uint64_t beyond = beyond_end(length, at), starts, count;
+		uint64_t ends = SCAN(ends_in)(record + at, beyond, delimiter, newline, quoted,
+					      &state, NULL);
 
 		starts = ends << 1 | before;
 		starts &= delimiter == FIELD_BLANKS ? ~ends : ~(beyond << 1);
@@ -103,8 +97,8 @@ SCAN(field)(const uint8_t *record, size_t length, int delimiter, bool quoted, ui
 		ends &= -(starts & -starts);
 		while (ends == 0) {
 			at += 64;
-			ends = SCAN(ends_in)(record + at, SCAN(beyond)(length, at), delimiter,
-					     false, quoted, &state);
+			ends = SCAN(ends_in)(record + at, beyond_end(length, at), delimiter,
+					     newline, quoted, &state, NULL);
 		}
 		*field_length = (size_t)(record + at + __builtin_ctzll(ends) - *field);
 		return true;
@@ -112,71 +106,100 @@ SCAN(field)(const uint8_t *record, size_t length, int delimiter, bool quoted, ui
 	return false;
 }
 
-static inline __attribute__((always_inline)) SCAN_TARGET void
-SCAN(ends_of)(const uint8_t *record, size_t length, int delimiter, bool newline, bool quoted,
-	      uint64_t *ends)
+/* The key of a record of several fields. */
+static inline __attribute__((always_inline)) SCAN_TARGET bool
+SCAN(join)(const uint8_t *record, size_t length, int delimiter, bool newline, bool quoted,
+	   const struct field_list *list, struct field_join *join)
 {
 	struct quotes state = { .opens = 1 };
+	uint64_t ends[FIELD_ENDS(SCAN_LONGEST)], mixed = 0;
+	struct field_walk walk = { .ends = ends,
+				   .length = length,
+				   .blanks = delimiter == FIELD_BLANKS };
 
 	for (size_t at = 0; at <= length; at += 64)
-		*ends++ = SCAN(ends_in)(record + at, SCAN(beyond)(length, at), delimiter, newline,
-					quoted, &state);
+		ends[at / 64] = SCAN(ends_in)(record + at, beyond_end(length, at), delimiter,
+					      newline, quoted, &state, &mixed);
+	walk.mixed = mixed != 0;
+	return field_walk_list(&walk, list, record, join);
 }
 
-static SCAN_TARGET void SCAN(ends)(const uint8_t *record, size_t length,
-				   const struct field_split *split, uint64_t *ends)
+static inline __attribute__((always_inline)) SCAN_TARGET uint64_t
+SCAN(field_by)(const struct scan_keys *wanted, const uint8_t *const *starts, size_t count,
+	       const uint8_t **keys, size_t *lengths, int delimiter, bool newline, bool quoted)
 {
-	bool blanks = split->delimiter == FIELD_BLANKS, newline = blanks && split->newline_blank;
+	uint64_t found = 0, number = wanted->split->list.ranges[0].first;
 
-	if (split->quoted || newline)
-		SCAN(ends_of)(record, length, split->delimiter, newline, split->quoted, ends);
-	else if (blanks)
-		SCAN(ends_of)(record, length, FIELD_BLANKS, false, false, ends);
-	else
-		SCAN(ends_of)(record, length, split->delimiter, false, false, ends);
+	for (size_t i = 0; i < count; i++)
+		found |= (uint64_t)SCAN(find)(starts[i], length_of(wanted, &starts[i]), delimiter,
+					      newline, quoted, number, &keys[i], &lengths[i])
+			 << i;
+	return found;
 }
 
-static inline __attribute__((always_inline)) SCAN_TARGET uint64_t SCAN(keys_of)(
-	const struct scan_field *wanted, const uint8_t *const *starts, size_t count,
-	const uint8_t **keys, size_t *lengths, struct sketch_hash *hashes, bool blanks, bool quoted)
+static inline __attribute__((always_inline)) SCAN_TARGET uint64_t
+SCAN(fields_by)(const struct scan_keys *wanted, const uint8_t *const *starts, size_t count,
+		const uint8_t **keys, size_t *lengths, uint8_t **room, int delimiter, bool newline,
+		bool quoted)
 {
-	int delimiter = blanks ? FIELD_BLANKS : wanted->delimiter;
 	uint64_t found = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const uint8_t *record = starts[i];
-		size_t length = (size_t)(starts[i + 1] - record) - 1;
+		struct field_join join = field_join_begin(wanted->split, *room);
+		size_t length = length_of(wanted, &starts[i]), used = 0;
+		bool there;
 
-		length -= wanted->crlf && length > 0 && record[length - 1] == '\r';
-		if (!SCAN(field)(record, length, delimiter, quoted, wanted->number, &keys[i],
-				 &lengths[i]))
-			continue;
-		found |= UINT64_C(1) << i;
-		if (hashes == NULL)
-			continue;
+		if (length > SCAN_LONGEST) {
+			there = field_key(wanted->split, starts[i], length, *room, &keys[i],
+					  &lengths[i], &used);
+		} else {
+			there = SCAN(join)(starts[i], length, delimiter, newline, quoted,
+					   &wanted->split->list, &join);
+			field_join_end(&join, &keys[i], &lengths[i], &used);
+		}
+		found |= (uint64_t)there << i;
+		*room += there ? used : 0;
+	}
+	return found;
+}
+
+/* function(arguments..., delimiter, newline, quoted) of wanted->split, compiled for each
+ * sort: of quotes and newlines nothing is to be seen where there are none. */
+#define SCAN_CALL(function, ...)                                                                   \
+	(wanted->split->delimiter != FIELD_BLANKS ?                                                \
+		 wanted->split->quoted ?                                                           \
+		 function(__VA_ARGS__, (uint8_t)wanted->split->delimiter, false, true) :           \
+		 function(__VA_ARGS__, (uint8_t)wanted->split->delimiter, false, false) :          \
+	 wanted->split->newline_blank ?                                                            \
+		 function(__VA_ARGS__, FIELD_BLANKS, true, wanted->split->quoted) :                \
+	 wanted->split->quoted ? function(__VA_ARGS__, FIELD_BLANKS, false, true) :                \
+				 function(__VA_ARGS__, FIELD_BLANKS, false, false))
+
+static SCAN_TARGET uint64_t SCAN(field)(const struct scan_keys *wanted,
+					const uint8_t *const *starts, size_t count,
+					const uint8_t **keys, size_t *lengths,
+					struct sketch_hash *hashes)
+{
+	uint64_t found = SCAN_CALL(SCAN(field_by), wanted, starts, count, keys, lengths);
+
+	for (uint64_t left = hashes == NULL ? 0 : found; left != 0; left &= left - 1) {
+		size_t i = (size_t)__builtin_ctzll(left);
+
 		hashes[i] = murmur3_padded(keys[i], lengths[i], wanted->seed);
 		touch_key(wanted->touch, hashes[i]);
 	}
 	return found;
 }
 
-static SCAN_TARGET uint64_t SCAN(keys)(const struct scan_field *wanted,
-				       const uint8_t *const *starts, size_t count,
-				       const uint8_t **keys, size_t *lengths,
-				       struct sketch_hash *hashes)
+static SCAN_TARGET uint64_t SCAN(fields)(const struct scan_keys *wanted,
+					 const uint8_t *const *starts, size_t count,
+					 const uint8_t **keys, size_t *lengths, uint8_t **room)
 {
-	bool blanks = wanted->delimiter == FIELD_BLANKS;
-
-	if (wanted->quoted)
-		return blanks ? SCAN(keys_of)(wanted, starts, count, keys, lengths, hashes, true,
-					      true) :
-				SCAN(keys_of)(wanted, starts, count, keys, lengths, hashes, false,
-					      true);
-	return blanks ? SCAN(keys_of)(wanted, starts, count, keys, lengths, hashes, true, false) :
-			SCAN(keys_of)(wanted, starts, count, keys, lengths, hashes, false, false);
+	return SCAN_CALL(SCAN(fields_by), wanted, starts, count, keys, lengths, room);
 }
 
-static const struct scan_machine SCAN(machine) = { SCAN(records), SCAN(ends), SCAN(keys) };
+static const struct scan_machine SCAN(machine) = { SCAN(records), SCAN(field), SCAN(fields) };
 
 #undef SCAN
+#undef SCAN_CALL
 #undef SCAN_TARGET

@@ -99,20 +99,13 @@ static void records__any_bytes_and_limit__are_those_between_terminators(void **s
 	}
 }
 
-/* Field `number` of one record, by the general rule. */
-static bool field_of(const uint8_t *record, size_t length, const struct scan_field *wanted,
-		     const uint8_t **field, size_t *field_length)
+/* The key of one record, by the general rule. */
+static bool key_of(const uint8_t *record, size_t length, const struct scan_keys *wanted,
+		   uint8_t *scratch, const uint8_t **key, size_t *key_length, size_t *used)
 {
-	struct field_split split = {
-		.list = { 1, { { wanted->number, wanted->number } }, wanted->number },
-		.delimiter = wanted->delimiter,
-		.quoted = wanted->quoted
-	};
-	size_t used;
-
 	if (wanted->crlf && length > 0 && record[length - 1] == '\r')
 		length--;
-	return field_key(&split, record, length, NULL, NULL, field, field_length, &used);
+	return field_key(wanted->split, record, length, scratch, key, key_length, used);
 }
 
 /* A LIST of one to four numbers and ranges. */
@@ -136,45 +129,6 @@ static struct field_list random_list(void)
 	return list;
 }
 
-static void field_key__ends_of_any_machine_and_list__is_that_of_the_bytes(void **state)
-{
-	const struct scan_machine *machines[MACHINES];
-	size_t count = scan_all(machines, MACHINES), with_key = 0, joined = 0;
-	uint8_t bytes[MOST_BYTES + SCAN_PADDING], one[MOST_BYTES], other[MOST_BYTES];
-
-	(void)state;
-	for (int round = 0; round < 60000; round++) {
-		struct field_split split = { .list = random_list(),
-					     .delimiter = round % 2 == 0 ? FIELD_BLANKS : ',',
-					     .newline_blank = round % 5 == 0,
-					     .quoted = round % 3 == 0 };
-		const char *frequent = round % 7 == 0 ? "     " : " \t,\n\"";
-		size_t length = random_bytes(bytes, frequent, 5);
-		uint8_t *copy = tight_copy(bytes, length);
-		uint64_t ends[FIELD_ENDS(MOST_BYTES)];
-		const uint8_t *expected, *key;
-		size_t expected_length, key_length, expected_used, used;
-		bool there = field_key(&split, copy, length, NULL, one, &expected, &expected_length,
-				       &expected_used);
-
-		with_key += there;
-		joined += there && expected_used > 0;
-		for (size_t m = 0; m < count; m++) {
-			machines[m]->ends(copy, length, &split, ends);
-			assert_int_equal(field_key(&split, copy, length, ends, other, &key,
-						   &key_length, &used),
-					 there);
-			if (!there)
-				continue;
-			assert_int_equal(key_length, expected_length);
-			assert_int_equal(used, expected_used);
-			assert_memory_equal(key, expected, key_length);
-		}
-		free(copy);
-	}
-	assert_true(with_key > 10000 && joined > 5000);
-}
-
 /* Records one after another, each of which ends in a line feed, but for the last. */
 static size_t cut_records(uint8_t *bytes, size_t length, const uint8_t **starts, size_t most)
 {
@@ -191,6 +145,57 @@ static size_t cut_records(uint8_t *bytes, size_t length, const uint8_t **starts,
 	return count;
 }
 
+static void fields__any_list_of_any_machine__are_those_of_the_general_rule(void **state)
+{
+	const struct scan_machine *machines[MACHINES];
+	size_t count = scan_all(machines, MACHINES), with_key = 0, joined = 0;
+	uint8_t bytes[MOST_BYTES + SCAN_PADDING], one[MOST_BYTES];
+
+	(void)state;
+	for (int round = 0; round < 40000; round++) {
+		struct field_split split = { .list = random_list(),
+					     .delimiter = round % 2 == 0 ? FIELD_BLANKS : ',',
+					     .newline_blank = round % 5 == 0,
+					     .quoted = round % 3 == 0 };
+		struct scan_keys wanted = { &split, round % 4 == 0, 0, NULL };
+		const char *frequent = round % 7 == 0 ? "     " : " \t,\n\"";
+		size_t length = random_bytes(bytes, frequent, 5), records;
+		uint8_t *copy = tight_copy(bytes, length), *room = malloc(length + SCAN_PADDING);
+		const uint8_t *starts[65], *keys[64];
+		size_t lengths[64];
+
+		assert_non_null(room);
+		records = cut_records(copy, length, starts, round % 3 == 0 ? 1 : 64);
+		for (size_t m = 0; m < count; m++) {
+			uint8_t *at = room;
+			uint64_t found =
+				machines[m]->fields(&wanted, starts, records, keys, lengths, &at);
+
+			assert_true(records == 64 || found >> records == 0);
+			for (size_t i = 0; i < records; i++) {
+				size_t whole = (size_t)(starts[i + 1] - starts[i]) - 1, used = 0;
+				size_t key_length = 0;
+				const uint8_t *key = NULL;
+				bool there = key_of(starts[i], whole, &wanted, one, &key,
+						    &key_length, &used);
+
+				assert_int_equal(found >> i & 1, there);
+				with_key += there;
+				joined += there && used > 0;
+				if (!there)
+					continue;
+				assert_int_equal(lengths[i], key_length);
+				assert_memory_equal(keys[i], key, key_length);
+				/* One piece where it can be. */
+				assert_int_equal(keys[i] >= room && keys[i]<at, used> 0);
+			}
+		}
+		free(room);
+		free(copy);
+	}
+	assert_true(with_key > 10000 && joined > 5000);
+}
+
 /* Every machine against the general rule, over records of bytes of which `frequent` come
  * often. */
 static void compare_keys(bool quoted, const char *frequent, size_t kinds, int rounds)
@@ -200,12 +205,12 @@ static void compare_keys(bool quoted, const char *frequent, size_t kinds, int ro
 	uint8_t bytes[MOST_BYTES + SCAN_PADDING];
 
 	for (int round = 0; round < rounds; round++) {
-		struct scan_field wanted = { .delimiter = round % 2 == 0 ? FIELD_BLANKS : ',',
-					     .number = 1 + next_random() % (round % 5 ? 6 : 40),
-					     .crlf = round % 3 == 0,
-					     .quoted = quoted,
-					     .seed = 5,
-					     .touch = &no_touch };
+		uint64_t number = 1 + next_random() % (round % 5 ? 6 : 40);
+		struct field_split split = { .list = { 1, { { number, number } }, number },
+					     .delimiter = round % 2 == 0 ? FIELD_BLANKS : ',',
+					     .newline_blank = round % 7 == 0,
+					     .quoted = quoted };
+		struct scan_keys wanted = { &split, round % 3 == 0, 5, &no_touch };
 		size_t length = random_bytes(bytes, frequent, kinds), records;
 		uint8_t *copy = tight_copy(bytes, length);
 		const uint8_t *starts[65], *keys[64];
@@ -215,15 +220,16 @@ static void compare_keys(bool quoted, const char *frequent, size_t kinds, int ro
 		records = cut_records(copy, length, starts, 64);
 		for (size_t m = 0; m < count; m++) {
 			uint64_t found =
-				machines[m]->keys(&wanted, starts, records, keys, lengths, hashes);
+				machines[m]->field(&wanted, starts, records, keys, lengths, hashes);
 
 			assert_true(records == 64 || found >> records == 0);
 			for (size_t i = 0; i < records; i++) {
 				size_t whole = (size_t)(starts[i + 1] - starts[i]) - 1;
-				size_t key_length = 0;
+				size_t key_length = 0, used;
 				const uint8_t *key = NULL;
 				struct sketch_hash hash;
-				bool there = field_of(starts[i], whole, &wanted, &key, &key_length);
+				bool there = key_of(starts[i], whole, &wanted, NULL, &key,
+						    &key_length, &used);
 
 				assert_int_equal(found >> i & 1, there);
 				*(there ? &with_field : &without) += 1;
@@ -240,14 +246,14 @@ static void compare_keys(bool quoted, const char *frequent, size_t kinds, int ro
 	assert_true(with_field > 1000 && without > 1000);
 }
 
-static void keys__any_number_and_delimiter__are_those_of_the_general_rule(void **state)
+static void field__any_number_and_delimiter__are_those_of_the_general_rule(void **state)
 {
 	(void)state;
 	compare_keys(false, " \t,\n\r\"", 6, 6000);
 	compare_keys(false, " \t,", 3, 20000);
 }
 
-static void keys__any_quotes_and_backslashes__are_those_of_the_general_rule(void **state)
+static void field__any_quotes_and_backslashes__are_those_of_the_general_rule(void **state)
 {
 	(void)state;
 	compare_keys(true, " \t,\n\r\"", 6, 6000);
@@ -269,9 +275,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records__any_bytes_and_limit__are_those_between_terminators),
-		cmocka_unit_test(field_key__ends_of_any_machine_and_list__is_that_of_the_bytes),
-		cmocka_unit_test(keys__any_number_and_delimiter__are_those_of_the_general_rule),
-		cmocka_unit_test(keys__any_quotes_and_backslashes__are_those_of_the_general_rule),
+		cmocka_unit_test(fields__any_list_of_any_machine__are_those_of_the_general_rule),
+		cmocka_unit_test(field__any_number_and_delimiter__are_those_of_the_general_rule),
+		cmocka_unit_test(field__any_quotes_and_backslashes__are_those_of_the_general_rule),
 		cmocka_unit_test(best__any_processor__is_the_last_of_all),
 	};
 
