@@ -367,15 +367,16 @@ static bool print_top(const struct top *top, struct output *out, const struct sk
 	struct table table = { .top = top, .out = out, .time = time };
 	struct rows_entry first;
 	struct rows_plan rows;
+	bool for_people = !top->pad && !top->json && isatty(out->fd) == 1;
 
 	if (!take_table(&table, counts, 0))
 		return false;
-	if (!top->pad && !top->json && isatty(out->fd) == 1)
+	if (for_people)
 		make_whole(&table);
 	if (table.count > 0) {
 		first = rows_entry_of(table.heavy, table.state.total, table.heavy->bounds.high);
 		rows_lay_out(&rows, &style, &first, 1);
-		if (!top->pad && isatty(out->fd) == 1)
+		if (for_people)
 			table.rows = &rows;
 		if (*printed)
 			output_write(out, is_text(&table) ? "\n" : "", 1);

@@ -1,6 +1,7 @@
 """terminal.py - what is different on a terminal, and what is not"""
 
 import contextlib
+import json
 import os
 import pty
 import select
@@ -87,6 +88,35 @@ check(result.status == 0 and b"odd" in shown and b"\x1b[2J" not in shown,
 result = run(["sketch-info", "t.bloom"])
 check(b"\033" not in result.out and b"\t" in result.out,
       "and elsewhere without escapes, with tabs", result)
+
+# ---- JSON is for programs, which may well be given a terminal
+records = b"a\nb\na\n\x1b[2J\n\xff\n" + b"x" * 5000 + b"\n"
+run(["cms-count", "-o", "ever.cms"], records)
+run(["cms-count", "--window=1h", "-o", "window.cms"], records)
+run(["cms-count", "--decay=1000d", "-o", "decay.cms"], records)
+run(["hll-count", "-q", "-o", "t.hll"], records)
+run(["bloom-build", "--kind", "cuckoo", "-n", "10", "-o", "t.cuckoo"], b"alice\n")
+for arguments in (
+        ["cms-top", "--json"], ["cms-top", "--json", "--bounds"],
+        ["cms-top", "--json", "--window=10"], ["cms-top", "--json", "--decay=2", "-k", "3"],
+        ["cms-top", "--json", "--watch=60"], ["cms-top", "--json", "--query", "ever.cms"],
+        ["cms-top", "--json", "--query", "window.cms"],
+        ["cms-top", "--json", "--bounds", "--query", "window.cms"],
+        ["cms-top", "--json", "--query", "decay.cms"],
+        ["hll-count", "--json"], ["hll-count", "--json", "--query", "t.hll"],
+        ["sketch-info", "--json", "t.bloom", "odd\x1b[2Jname", "ever.cms", "window.cms",
+         "decay.cms", "t.hll", "t.cuckoo"],
+        ["fpr-calc", "--json", "-n", "1M", "-p", "1%", "--table", "--compare", "--curve", "k"],
+        ["fpr-calc", "--json", "--file", "t.bloom", "--advice"],
+        ["fpr-calc", "--json", "--cms", "--epsilon", "0.01"]):
+    stdin = b"" if "--query" in arguments else records
+    plain = run(arguments, stdin)
+    result, shown = on_terminal(arguments, ["stdout", "stderr"], stdin)
+    objects = [json.loads(line) for line in plain.out.splitlines()]
+    check(result.status == 0 and objects and shown == plain.out.replace(b"\n", b"\r\n"),
+          " ".join(arguments).replace("\x1b", "?") + ": the same bytes on a terminal",
+          result, shown, plain.out)
+
 result, shown = on_terminal(["bloom-query", "--help"], ["stdout", "stderr"])
 check(result.status == 0 and b"--annotate" in shown, "so does --help", result, shown)
 os.write(master, b"carol\nalice\n\x04")
