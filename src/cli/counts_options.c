@@ -277,7 +277,7 @@ bool counts_named_twice(const char *const *names, size_t index)
 	for (size_t i = 0; i < index; i++) {
 		if (open_same_file(names[i], names[index])) {
 			message("%s: named twice: its counts would be added to themselves",
-				names[index]);
+				message_input_name(names[index]));
 			return true;
 		}
 	}
@@ -454,7 +454,8 @@ void counts_forbid(const struct counts_target *target, struct records *records)
 
 	if (target->state != NULL && state_stat(target->state, &st))
 		records_forbid(records, &st);
-	if (target->options->output != NULL && stat(target->options->output, &st) == 0)
+	if (target->options->output != NULL && !counts_to_stdout(target->options) &&
+	    stat(target->options->output, &st) == 0)
 		records_forbid(records, &st);
 }
 

@@ -15,12 +15,22 @@ static bool is_same(const struct stat *one, const struct stat *other)
 	       one->st_ino == other->st_ino;
 }
 
+static bool is_standard_input(const char *name)
+{
+	return strcmp(name, "-") == 0;
+}
+
+static bool stat_input(const char *name, struct stat *st)
+{
+	return is_standard_input(name) ? fstat(STDIN_FILENO, st) == 0 : stat(name, st) == 0;
+}
+
 bool open_same_file(const char *name, const char *other)
 {
 	struct stat one, two;
 
-	return strcmp(name, "-") != 0 && strcmp(other, "-") != 0 && stat(name, &one) == 0 &&
-	       stat(other, &two) == 0 && is_same(&one, &two);
+	return (is_standard_input(name) && is_standard_input(other)) ||
+	       (stat_input(name, &one) && stat_input(other, &two) && is_same(&one, &two));
 }
 
 bool open_is_stdout(int fd)
@@ -30,9 +40,16 @@ bool open_is_stdout(int fd)
 	return fstat(fd, &ours) == 0 && fstat(STDOUT_FILENO, &out) == 0 && is_same(&ours, &out);
 }
 
+static bool sketch_was_stdin;
+
+bool open_stdin_was_sketch(void)
+{
+	return sketch_was_stdin;
+}
+
 struct sketch_file *open_sketch(const char *name, enum sketch_access access)
 {
-	bool standard = strcmp(name, "-") == 0;
+	bool standard = is_standard_input(name);
 	int fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	struct sketch_file *file = NULL;
 	struct sketch_error error;
@@ -41,11 +58,15 @@ struct sketch_file *open_sketch(const char *name, enum sketch_access access)
 		message_errno(name, errno);
 		return NULL;
 	}
-	if (open_is_stdout(fd))
+	if (standard && sketch_was_stdin)
+		message("standard input: named twice, and can be read but once");
+	else if (open_is_stdout(fd))
 		message("%s: is the output, too", message_input_name(name));
 	else if (sketch_file_read(&file, fd, access, system_memory(), NULL, &error) != SKETCH_OK)
 		message_file(message_input_name(name), &error);
-	if (!standard)
+	if (standard)
+		sketch_was_stdin = true;
+	else
 		close(fd);
 	return file;
 }

@@ -7,15 +7,18 @@
 #include "sketch.h"
 
 /* Reads a sketch file of any kind, "-" standing for standard input, or prints why not
- * and returns NULL.  What would not fit this machine is refused, and so is the very
- * file that standard output goes to. */
+ * and returns NULL.  What would not fit this machine is refused, and so are the very
+ * file that standard output goes to, and standard input a second time. */
 struct sketch_file *open_sketch(const char *name, enum sketch_access access);
+
+/* Whether that has read standard input, which then is no input of records any more. */
+bool open_stdin_was_sketch(void);
 
 /* Begins to write a sketch to a file, as sketch_save_begin.  False after a message;
  * a terminal is refused. */
 bool open_target(struct sketch_save **save, const char *name, int *fd);
 
-/* Whether two names are of the same regular file; "-" is none. */
+/* Whether two names are of the same regular file, or both of standard input. */
 bool open_same_file(const char *name, const char *other);
 
 /* Whether the descriptor is of the regular file that standard output goes to. */

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "message.h"
 #include "number.h"
 #include "records.h"
@@ -87,4 +89,27 @@ bool record_options_check(const struct record_options *options, int operands)
 		return false;
 	}
 	return true;
+}
+
+static size_t times_stdin(const char *const *names, size_t count)
+{
+	size_t times = 0;
+
+	for (size_t i = 0; i < count; i++)
+		times += strcmp(names[i], "-") == 0;
+	return times;
+}
+
+bool record_options_check_stdin(const struct record_options *options, char *const *inputs,
+				size_t count, bool otherwise, const struct words *sketches)
+{
+	size_t named = times_stdin(sketches->items, sketches->count);
+	bool read = options->files0_from != NULL ? times_stdin(&options->files0_from, 1) > 0 :
+		    count > 0 ? times_stdin((const char *const *)inputs, count) > 0 :
+				otherwise;
+
+	if (named + read <= 1 || named == 0)
+		return true;
+	option_complain("standard input can be one sketch, and nothing else besides");
+	return false;
 }

@@ -28,6 +28,7 @@
 #include "cutter.h"
 #include "foreign.h"
 #include "message.h"
+#include "open.h"
 #include "progress.h"
 #include "scan.h"
 #include "system.h"
@@ -226,6 +227,8 @@ static enum step open_input(struct records *r, const char *name)
 		return STEP_END;
 	if (standard && r->list != NULL && strcmp(r->setup.options->files0_from, "-") == 0)
 		why = "holds the list of files already";
+	else if (standard && open_stdin_was_sketch())
+		why = "was the sketch, and cannot be read for anything else";
 	else if (fd < 0 || fstat(fd, &st) != 0)
 		why = strerror(errno);
 	else if (S_ISDIR(st.st_mode))

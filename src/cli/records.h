@@ -21,6 +21,7 @@
 #include "option.h"
 #include "sketch.h"
 #include "touch.h"
+#include "words.h"
 
 /* ------------------------------------------------------------------ options */
 
@@ -39,6 +40,11 @@ struct option_group record_option_group(struct record_options *options);
 
 /* Whether the options agree with each other and the operands; else a message. */
 bool record_options_check(const struct record_options *options, int operands);
+
+/* Whether standard input is at most one thing among `sketches` and the inputs, of which it
+ * is one where none is named and `otherwise`; else a message. */
+bool record_options_check_stdin(const struct record_options *options, char *const *inputs,
+				size_t count, bool otherwise, const struct words *sketches);
 
 /* ------------------------------------------------------------------ records */
 

@@ -320,7 +320,7 @@ void system_guard_mapping(const char *file)
 	static bool installed;
 	struct sigaction action = { .sa_sigaction = report_shrinkage, .sa_flags = SA_SIGINFO };
 
-	guarded = file;
+	guarded = file == NULL ? NULL : message_input_name(file);
 	if (installed || file == NULL)
 		return;
 	sigemptyset(&action.sa_mask);

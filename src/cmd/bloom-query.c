@@ -94,30 +94,6 @@ static bool sort_operands(struct query *query, int argc, char **argv, int first)
 	return record_options_check(&query->records, argc - first);
 }
 
-static bool is_standard_input(const char *name)
-{
-	return strcmp(name, "-") == 0;
-}
-
-/* Standard input can be one thing only. */
-static bool check_standard_input(const struct query *query)
-{
-	const struct record_options *records = &query->records;
-	size_t filters = 0;
-	bool inputs = query->input_count == 0 && query->keys.count == 0;
-
-	for (size_t i = 0; i < query->filters.count; i++)
-		filters += is_standard_input(query->filters.items[i]);
-	for (size_t i = 0; i < query->input_count; i++)
-		inputs = inputs || is_standard_input(query->inputs[i]);
-	if (records->files0_from != NULL)
-		inputs = is_standard_input(records->files0_from);
-	if (filters + inputs <= 1 || filters == 0)
-		return true;
-	option_complain("standard input cannot be both a filter and something else");
-	return false;
-}
-
 static bool check_modes(const struct query *query)
 {
 	if (query->annotate && (query->count_only || query->quiet || query->invert)) {
@@ -149,7 +125,9 @@ static bool parse_args(struct query *query, int argc, char **argv, int *status)
 
 	if (first == 0)
 		return false;
-	return sort_operands(query, argc, argv, first) && check_standard_input(query) &&
+	return sort_operands(query, argc, argv, first) &&
+	       record_options_check_stdin(&query->records, query->inputs, query->input_count,
+					  query->keys.count == 0, &query->filters) &&
 	       check_modes(query);
 }
 

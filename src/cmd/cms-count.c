@@ -135,7 +135,9 @@ static bool check_options(struct count *count)
 		option_complain("-o -: standard output is taken by records, or is a terminal");
 		return false;
 	}
-	return check_threads(count) && counts_options_check(&count->counts);
+	return check_threads(count) && counts_options_check(&count->counts) &&
+	       record_options_check_stdin(&count->records, count->inputs, count->input_count,
+					  count->keys.count == 0, &count->counts.queries);
 }
 
 static bool parse_args(struct count *count, int argc, char **argv, int *status)
@@ -304,13 +306,15 @@ static bool adds_up(const struct run *run, size_t i)
 	struct sketch_error error;
 
 	if (identity->seed != first->seed || identity->transforms != first->transforms) {
-		message("%s and %s: %s differs", names->items[0], names->items[i],
+		message("%s and %s: %s differs", message_input_name(names->items[0]),
+			message_input_name(names->items[i]),
 			identity->seed != first->seed ? "seed" : "ignore-case");
 		return false;
 	}
 	if (i == 0 || sketch_counts_forget_alike(run->asked[0], run->asked[i], &error) == SKETCH_OK)
 		return true;
-	message("%s and %s: %s", names->items[0], names->items[i], error.text);
+	message("%s and %s: %s", message_input_name(names->items[0]),
+		message_input_name(names->items[i]), error.text);
 	return false;
 }
 
@@ -334,7 +338,7 @@ static bool open_sketches(struct run *run)
 	if (run->count->records.fold &&
 	    !(sketch_counts_identity(run->asked[0])->transforms & SKETCH_FOLD_ASCII)) {
 		message("%s: --ignore-case contradicts the sketch, whose keys were not folded",
-			names->items[0]);
+			message_input_name(names->items[0]));
 		return false;
 	}
 	return true;

@@ -97,7 +97,8 @@ static bool is_output(const struct merge *merge, size_t index)
 
 	if (merge->output == NULL || !open_same_file(name, merge->output))
 		return false;
-	message("%s: is the output, too: its counts would be added to themselves", name);
+	message("%s: is the output, too: its counts would be added to themselves",
+		message_input_name(name));
 	return true;
 }
 

@@ -366,6 +366,8 @@ static void guard__mapped_file_shrinks__message_and_status_2(void **state)
 	assert_string_equal(capture.err, "tool: seen\\n.bloom: shrank while it was being read\n");
 	assert_string_equal(capture.out, "");
 	assert_int_equal(capture.status, 2);
+	capture_run(&capture, read_shrunk, "-");
+	assert_string_equal(capture.err, "tool: standard input: shrank while it was being read\n");
 	memset(long_name, '\003', sizeof long_name - 1);
 	capture_run(&capture, read_shrunk, long_name);
 	assert_non_null(strstr(capture.err, "\\003...: shrank while it was being read\n"));
