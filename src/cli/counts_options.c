@@ -561,13 +561,6 @@ bool counts_admit_batch(struct sketch_counts *counts, const struct records_batch
 
 /* ------------------------------------------------------------------- printing */
 
-static const char *text_of(char out[COUNTS_TEXT + 1], uint64_t count, uint64_t one,
-			   enum counts_rounding rounding)
-{
-	out[counts_text(out, count, one, rounding)] = '\0';
-	return out;
-}
-
 /* So many spans of a pane and `more`, or the most there is: a file may have any span. */
 static uint64_t spans(const struct sketch_pane_window *window, uint64_t count, uint64_t more)
 {
@@ -620,7 +613,8 @@ bool counts_saved_text(char out[COUNTS_SAVED_TEXT], const struct sketch_counts *
 			 "%s, later than now by the clock", coarse ? " after" : "");
 	else
 		snprintf(out + length, COUNTS_SAVED_TEXT - (size_t)length, "%s%s ago",
-			 coarse ? " after, at most " : ", ", duration_age(age, now - moment));
+			 coarse ? " after, at most " : ", ",
+			 duration_age(age, now - moment, coarse));
 	return true;
 }
 
@@ -643,7 +637,7 @@ void counts_print_state(const struct sketch_counts *counts)
 
 	print_forgetting(counts);
 	sketch_counts_state(counts, &state);
-	text_of(total, state.total, one, COUNTS_NEAREST);
+	counts_string(total, state.total, one, COUNTS_NEAREST);
 	if (state.exact) {
 		message("total %s of %" PRIu64 " keys, every count exact%s", total, state.tracked,
 			one > 1 ? " but for rounding" : "");
@@ -652,12 +646,12 @@ void counts_print_state(const struct sketch_counts *counts)
 	slack = sketch_counts_epsilon(params) * (double)state.in_table / (double)one;
 	message("total %s, in the table %s: there a count is at most %.*f too "
 		"high with confidence %.4g",
-		total, text_of(in_table, state.in_table, one, COUNTS_UP), one > 1 ? 3 : 0, slack,
+		total, counts_string(in_table, state.in_table, one, COUNTS_UP), one > 1 ? 3 : 0, slack,
 		1 - sketch_counts_delta(params));
 	if (params->tracked > 0)
 		message("%" PRIu64 " keys tracked: any key that counts more than %s"
 			" is among them",
-			state.tracked, text_of(least, state.floor, one, COUNTS_UP));
+			state.tracked, counts_string(least, state.floor, one, COUNTS_UP));
 }
 
 static size_t digits_of(char *out, uint64_t value)
@@ -699,9 +693,11 @@ size_t counts_text(char out[COUNTS_TEXT], uint64_t count, uint64_t one,
 	return length;
 }
 
-double counts_number(uint64_t count, uint64_t one, enum counts_rounding rounding)
+const char *counts_string(char out[COUNTS_TEXT + 1], uint64_t count, uint64_t one,
+			  enum counts_rounding rounding)
 {
-	return one == 1 ? (double)count : (double)thousandths(count, one, rounding) / 1000;
+	out[counts_text(out, count, one, rounding)] = '\0';
+	return out;
 }
 
 /* Nearest to a whole number of thousandths is what is less than half of one away. */

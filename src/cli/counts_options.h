@@ -90,7 +90,7 @@ bool counts_admit_batch(struct sketch_counts *counts, const struct records_batch
 			bool weighted, uint64_t records_before, uint64_t limit, bool *admitted,
 			uint64_t *estimates);
 
-/* "as it was at 2026-11-30 22:10:05 UTC, 6 s ago", of a saved sketch that forgets by time;
+/* "as it was at 2026-11-30 22:10:05 UTC, 6s ago", of a saved sketch that forgets by time;
  * false, and nothing, of another. */
 #define COUNTS_SAVED_TEXT 160
 bool counts_saved_text(char out[COUNTS_SAVED_TEXT], const struct sketch_counts *counts);
@@ -110,8 +110,9 @@ enum counts_rounding { COUNTS_NEAREST, COUNTS_DOWN, COUNTS_UP };
 size_t counts_text(char out[COUNTS_TEXT], uint64_t count, uint64_t one,
 		   enum counts_rounding rounding);
 
-/* The same as a number. */
-double counts_number(uint64_t count, uint64_t one, enum counts_rounding rounding);
+/* The same with one; returns out. */
+const char *counts_string(char out[COUNTS_TEXT + 1], uint64_t count, uint64_t one,
+			  enum counts_rounding rounding);
 
 /* The counts that are printed as `count` or more, and as no more than it, in parts of
  * `one`: from the first to the second. */

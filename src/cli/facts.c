@@ -127,6 +127,14 @@ void facts_number(struct facts *facts, const char *name, double value)
 		line(facts, name, number_print(text, value));
 }
 
+void facts_digits(struct facts *facts, const char *name, const char *digits)
+{
+	if (facts->as_json)
+		json_digits(&facts->json, name, digits);
+	else
+		line(facts, name, digits);
+}
+
 void facts_rate(struct facts *facts, const char *name, double rate)
 {
 	char text[32];

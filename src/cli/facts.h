@@ -39,6 +39,8 @@ void facts_word(struct facts *facts, const char *name, const char *word);
 void facts_count(struct facts *facts, const char *name, uint64_t value);
 void facts_bytes(struct facts *facts, const char *name, uint64_t value);
 void facts_number(struct facts *facts, const char *name, double value);
+/* The same of a number that stands already: "21.420". */
+void facts_digits(struct facts *facts, const char *name, const char *digits);
 void facts_rate(struct facts *facts, const char *name, double rate);
 void facts_fill(struct facts *facts, const char *name, double fill); /* a gauge */
 void facts_truth(struct facts *facts, const char *name, bool value);

@@ -112,6 +112,12 @@ void json_number(struct json *json, const char *name, double value)
 	output_text(json->out, "%s", isfinite(value) ? number_print(text, value) : "null");
 }
 
+void json_digits(struct json *json, const char *name, const char *digits)
+{
+	name_member(json, name, "");
+	output_text(json->out, "%s", digits);
+}
+
 void json_truth(struct json *json, const char *name, bool value)
 {
 	name_member(json, name, "");

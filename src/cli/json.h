@@ -27,6 +27,8 @@ void json_text(struct json *json, const char *name, const void *text, size_t len
 void json_word(struct json *json, const char *name, const char *word);
 void json_count(struct json *json, const char *name, uint64_t value);
 void json_number(struct json *json, const char *name, double value);
+/* A number that stands already as JSON has it: "21.420". */
+void json_digits(struct json *json, const char *name, const char *digits);
 void json_truth(struct json *json, const char *name, bool value);
 void json_null(struct json *json, const char *name);
 

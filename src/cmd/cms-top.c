@@ -216,17 +216,9 @@ static double share_of(const struct table *table, uint64_t count)
 static void json_bound(struct json *json, const struct table *table, const char *name,
 		       uint64_t count, enum counts_rounding rounding)
 {
-	if (table->one == 1)
-		json_count(json, name, count);
-	else
-		json_number(json, name, counts_number(count, table->one, rounding));
-}
+	char text[COUNTS_TEXT + 1];
 
-static const char *text_of(char out[COUNTS_TEXT + 1], const struct table *table, uint64_t count,
-			   enum counts_rounding rounding)
-{
-	out[counts_text(out, count, table->one, rounding)] = '\0';
-	return out;
+	json_digits(json, name, counts_string(text, count, table->one, rounding));
 }
 
 static void print_json(const struct table *table, const struct sketch_heavy *one)
@@ -258,14 +250,15 @@ static void print_key(const struct table *table, const struct sketch_heavy *one)
 static void print_plain(const struct table *table, const struct sketch_heavy *one)
 {
 	char count[COUNTS_TEXT + 1], low[COUNTS_TEXT + 1], high[COUNTS_TEXT + 1];
+	uint64_t part = table->one;
 
-	text_of(count, table, one->bounds.high, COUNTS_NEAREST);
+	counts_string(count, one->bounds.high, part, COUNTS_NEAREST);
 	if (table->top->pad)
 		output_text(table->out, "%7s ", count);
 	else if (table->top->counts.bounds)
 		output_text(table->out, "%s\t%s\t%s\t", count,
-			    text_of(low, table, one->bounds.low, COUNTS_DOWN),
-			    text_of(high, table, one->bounds.high, COUNTS_UP));
+			    counts_string(low, one->bounds.low, part, COUNTS_DOWN),
+			    counts_string(high, one->bounds.high, part, COUNTS_UP));
 	else
 		output_text(table->out, "%s\t", count);
 	print_key(table, one);
@@ -307,7 +300,7 @@ static bool take_table(struct table *table, const struct sketch_counts *counts, 
 	table->one = sketch_counts_one(counts);
 	/* What has decayed to nothing is no heavy key. */
 	while (table->count < table->known && table->count < k &&
-	       table->heavy[table->count].bounds.high >= table->one / 2000 &&
+	       table->heavy[table->count].bounds.high > counts_up_to(0, table->one) &&
 	       share_of(table, table->heavy[table->count].bounds.high) >= table->top->min_share)
 		table->count++;
 	return true;

@@ -316,10 +316,12 @@ static bool tell_cuckoo(struct facts *facts, const char *file, struct sketch_cuc
 static void print_number(struct facts *facts, const char *name, uint64_t count, uint64_t one,
 			 enum counts_rounding rounding)
 {
+	char text[COUNTS_TEXT + 1];
+
 	if (one == 1)
 		facts_count(facts, name, count);
 	else
-		facts_number(facts, name, counts_number(count, one, rounding));
+		facts_digits(facts, name, counts_string(text, count, one, rounding));
 }
 
 static void print_window(struct facts *facts, const struct sketch_counts *counts)

@@ -58,18 +58,16 @@ char *duration_moment(char out[DURATION_TEXT], int64_t moment)
 	return out;
 }
 
-char *duration_age(char out[DURATION_TEXT], uint64_t nanoseconds)
+char *duration_age(char out[DURATION_TEXT], uint64_t nanoseconds, bool most)
 {
-	static const struct {
-		const char *name;
-		uint64_t seconds;
-	} steps[] = { { "d", 86400 }, { "h", 3600 }, { "min", 60 }, { "s", 1 } };
-	uint64_t seconds = nanoseconds / SECOND;
 	size_t i = 0;
+	uint64_t age;
 
-	/* "90 s" says more than "1 min". */
-	while (i + 1 < sizeof steps / sizeof *steps && seconds < 2 * steps[i].seconds)
+	/* "90s" says more than "1min"; and the last but one is whole seconds. */
+	while (strcmp(units[i].name, "s") != 0 && nanoseconds < 2 * units[i].length)
 		i++;
-	snprintf(out, DURATION_TEXT, "%" PRIu64 " %s", seconds / steps[i].seconds, steps[i].name);
+	age = nanoseconds / units[i].length;
+	age += most && nanoseconds % units[i].length > 0;
+	snprintf(out, DURATION_TEXT, "%" PRIu64 "%s", age, units[i].name);
 	return out;
 }

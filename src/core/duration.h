@@ -2,14 +2,15 @@
 #ifndef CORE_DURATION_H
 #define CORE_DURATION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sketch.h"
 
 #define DURATION_TEXT 32
 
-/* Nanoseconds in the largest unit of which they are a whole number ("90s", "5min", "24h",
- * "7d", "500ms"), else as seconds ("1.000000001s"): what the tools read as the same number.
+/* Nanoseconds in the largest unit of which they are a whole number ("90s", "5min", "7d",
+ * "500ms"; a day alone is "24h"), else as seconds ("1.000000001s"): what the tools read as the same number.
  * Returns out. */
 char *duration_text(char out[DURATION_TEXT], uint64_t nanoseconds);
 
@@ -20,7 +21,8 @@ char *duration_or_records(char out[DURATION_TEXT], enum sketch_window_unit unit,
  * "2026-11-30 22:10:05 UTC". */
 char *duration_moment(char out[DURATION_TEXT], int64_t moment);
 
-/* How long ago something was, rounded down to one unit: "6 s", "3 min", "5 h", "2 d". */
-char *duration_age(char out[DURATION_TEXT], uint64_t nanoseconds);
+/* How long ago something was, in one unit: "6s", "119s", "3min", "5h", "2d"; rounded down,
+ * or where `most` up, to be no less than that. */
+char *duration_age(char out[DURATION_TEXT], uint64_t nanoseconds, bool most);
 
 #endif

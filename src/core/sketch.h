@@ -650,7 +650,8 @@ struct sketch_decay {
 #define SKETCH_DECAY_ONE (UINT64_C(1) << 20)
 
 /* A new sketch that decays, which takes 8 w d bytes; only a conservative one can.  Where
- * the total would exceed 2^44 sketch_counts_add refuses (SKETCH_RANGE).  Else as
+ * the total would exceed 2^44 sketch_counts_add refuses (SKETCH_RANGE), and does so the
+ * sooner the later in a half-life it is, but not below 2^43.  Else as
  * sketch_counts_new. */
 enum sketch_status sketch_counts_new_decay(struct sketch_counts **counts,
 					   const struct sketch_identity *identity,

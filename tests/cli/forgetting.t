@@ -188,6 +188,31 @@ is "$(sed -n 's/.*: total \([0-9]*\)\..*,.*/\1/p' "$ERR")" "${total%.*}" \
 run cms-top --decay=1000 --min-share 5% many
 is "$(awk -v total="$total" '$1 < 0.05 * total - 0.001' "$OUT" | wc -l)" 0 \
 	"--min-share is of the decayed total"
+# ---- a count has the same digits everywhere
+for weight in 1 4398046511105 9007199254741 17000000000001; do
+	# The second record makes them odd ones.
+	printf 'a %s\nb 3\nb 4\n' $weight >w
+	cms-top -k 0 -f 1 -W 2 --decay=999999 -o digits w
+	cms-top --query digits --bounds >listed
+	sed 's/"count":\([^,]*\),"low":\([^,]*\),"high":\([^,]*\),.*"key":"\(.*\)"}/\1\t\2\t\3\t\4/
+		s/^{//' <(cms-top --query digits --json) >objects
+	same listed objects "--json has the digits of the list, of $weight"
+	awk -F '\t' '{ print $1 "\t" $2 "\t" $3 "\t" $4 }' \
+		<(cms-count --query digits --bounds -e a -e b) | sort >asked
+	sort listed | cmp - asked
+	is "$?" 0 "and so has cms-count --query, of $weight"
+	total=$(cms-top -k 0 --query digits --stats 2>&1 | sed -n 's/.*total \([0-9.]*\) .*/\1/p')
+	is "$(info digits total) $(sketch-info digits | sed -n 's/^total\t//p')" "$total $total" \
+		"and the total of sketch-info that of --stats, of $weight"
+done
+# 2^-(n / 1000) is next to half a thousandth at n = 10966.
+for n in 10963 10964 10965 10966 10967 10968; do
+	{ echo once; seq $n | sed 's/.*/other/'; } | cms-top --decay=1000 | cut -f 1
+done | grep -c '^0\.000' >rows
+is "$(cat rows)" 0 "what would be listed as 0.000 is not"
+clean_error "a total beyond 2^43 may not" "2^43 to 2^44" \
+	bash -c "echo 17000000000000 | cms-count -W 1 --decay=9 -o u"
+quietly "be counted" bash -c "echo 17000000000000 | cms-count -W 1 --decay=9999 -o big"
 printf 'a 17000000000000\na 900000000000\n' >w
 clean_error "a total beyond 2^44" "record 2" cms-count -f 1 -W 2 --decay 1e9 -o u w
 like "$(cat "$ERR")" '2\^44' "is refused by that number"
@@ -275,12 +300,12 @@ if [ -n "$PYTHON" ]; then
 	for tool in cms-top "cms-count -e old"; do
 		# shellcheck disable=SC2086 # words
 		run $tool --stats --query old.decay
-		like "$(cat "$ERR")" 'as it was at 2020-01-01 00:00:01 UTC, [0-9]{3,} d ago$' \
+		like "$(cat "$ERR")" 'as it was at 2020-01-01 00:00:01 UTC, [0-9]{3,}d ago$' \
 			"$tool --stats --query says of when it speaks"
 		# shellcheck disable=SC2086 # words
 		run $tool --stats --query old.window
 		said='as it was at 2020-01-01 00:00:00 UTC or up to 1500ms after, '
-		said+='at most [0-9]+ d ago$'
+		said+='at most [0-9]+d ago$'
 		like "$(cat "$ERR")" "$said" "$tool: of a window, within a pane"
 		like "$(cat "$ERR")" 'a count covers the last 12s to 13500ms$' "$tool: and how long"
 		# shellcheck disable=SC2086 # words

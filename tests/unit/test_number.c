@@ -478,19 +478,45 @@ static void duration_moment__any__is_utc_to_the_second(void **state)
 	assert_string_equal("2262-04-11 23:47:16 UTC", duration_moment(text, INT64_MAX));
 }
 
-static void duration_age__any__is_rounded_down_to_one_unit(void **state)
+static void duration_age__any__is_in_one_unit(void **state)
 {
 	const uint64_t second = 1000000000;
 	char text[DURATION_TEXT];
 
 	(void)state;
-	assert_string_equal("0 s", duration_age(text, second - 1));
-	assert_string_equal("6 s", duration_age(text, 6 * second));
-	assert_string_equal("119 s", duration_age(text, 119 * second));
-	assert_string_equal("2 min", duration_age(text, 179 * second));
-	assert_string_equal("119 min", duration_age(text, 7199 * second));
-	assert_string_equal("47 h", duration_age(text, 172799 * second));
-	assert_string_equal("2 d", duration_age(text, 172800 * second));
+	assert_string_equal("0s", duration_age(text, second - 1, false));
+	assert_string_equal("6s", duration_age(text, 6 * second, false));
+	assert_string_equal("119s", duration_age(text, 119 * second, false));
+	assert_string_equal("2min", duration_age(text, 179 * second, false));
+	assert_string_equal("119min", duration_age(text, 7199 * second, false));
+	assert_string_equal("47h", duration_age(text, 172799 * second, false));
+	assert_string_equal("2d", duration_age(text, 172800 * second, false));
+	assert_string_equal("213503d", duration_age(text, UINT64_MAX, false));
+}
+
+static void duration_age__at_most__is_never_less(void **state)
+{
+	const uint64_t second = 1000000000;
+	char text[DURATION_TEXT];
+	struct number_error error;
+	uint64_t value, age, random = 1;
+
+	(void)state;
+	assert_string_equal("0s", duration_age(text, 0, true));
+	assert_string_equal("1s", duration_age(text, 1, true));
+	assert_string_equal("6s", duration_age(text, 6 * second, true));
+	assert_string_equal("120s", duration_age(text, 120 * second - 1, true));
+	assert_string_equal("2min", duration_age(text, 120 * second, true));
+	assert_string_equal("3min", duration_age(text, 120 * second + 1, true));
+	assert_string_equal("4min", duration_age(text, 239 * second, true));
+	for (unsigned int i = 0; i < 1000; i++) {
+		random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+		value = random >> (3 + i % 60);
+		if (value == 0 || value > UINT64_C(36525) * 86400 * 1000000000)
+			continue;
+		assert_true(number_duration(duration_age(text, value, true), &age, &error));
+		assert_true(age >= value && age / 2 < value + second);
+	}
 }
 
 /* A day is 86400 s, so 0.9222..., for ever, of one is 79680 s: 64 digits of it are less. */
@@ -744,7 +770,8 @@ int main(void)
 		cmocka_unit_test(duration__every_unit__in_nanoseconds),
 		cmocka_unit_test(duration_text__any__is_read_as_the_same),
 		cmocka_unit_test(duration_moment__any__is_utc_to_the_second),
-		cmocka_unit_test(duration_age__any__is_rounded_down_to_one_unit),
+		cmocka_unit_test(duration_age__any__is_in_one_unit),
+		cmocka_unit_test(duration_age__at_most__is_never_less),
 		cmocka_unit_test(duration__more_digits_than_are_kept__a_nanosecond_less_at_most),
 		cmocka_unit_test(duration__faulty_words__refused_whole),
 		cmocka_unit_test(duration__no_unit_or_m__hinted),

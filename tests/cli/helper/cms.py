@@ -412,7 +412,7 @@ check(result.status == 0 and lines[0] == [b"count", b"low", b"share", b"key"]
       and lines[1][:2] == [b"2", b"2"], "with --bounds, both, and which is which", text)
 run(["cms-top", "--decay=1h", "-o", "saved.cms"], b"a\nb\na\n")
 result, text = on_terminal(["cms-top", "--query", "saved.cms"], b"")
-title = rb"as it was at 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC, \d+ s ago\n"
+title = rb"as it was at 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC, \d+s ago\n"
 check(result.status == 0 and len(text.splitlines()) == 3 and re.match(title, text) is not None,
       "of a saved sketch that forgets: as of when", text)
 run(["cms-top", "-o", "saved.cms"], b"a\nb\na\n")
