@@ -280,7 +280,6 @@ static bool insert(struct run *run, const struct sketch_hash *hashes, size_t cou
 	struct sketch_error error;
 
 	touch_filter(&run->touch, run->kept.filter.bloom, true);
-
 	if (in_window(run)) {
 		insert_in_window(run, hashes, count, found);
 		return true;

@@ -607,7 +607,8 @@ static enum sketch_status refuse_total(const struct sketch_counts *counts,
 				       struct sketch_error *error)
 {
 	return error_set(error, SKETCH_RANGE, "the total of all counts would exceed %s",
-			 counts_decays(counts) ? "the most that can decay, 2^43 to 2^44" : "2^64 - 1");
+			 counts_decays(counts) ? "the most that can decay, 2^43 to 2^44" :
+						 "2^64 - 1");
 }
 
 /* Looks again for key i where an earlier one may have changed who is tracked. */

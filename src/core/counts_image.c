@@ -139,12 +139,15 @@ static enum sketch_status decode_table(struct sketch_counts *counts, const uint8
 				       struct sketch_error *error)
 {
 	const uint8_t *table = image + section->offset;
-	uint32_t bits = load_u32(table + 4), update = load_u32(table + 8);
+	uint32_t bits, update;
 	struct sketch_error reason;
 
+	/* Before anything of it is read: the file may end here. */
 	if (section->length != FORMAT_TABLE_BYTES ||
 	    sketch_crc32c(0, table, FORMAT_TABLE_BYTES) != section->sum)
 		return damaged(error, "checksum or length of the table's parameters");
+	bits = load_u32(table + 4);
+	update = load_u32(table + 8);
 	if (bits != 32 && bits != 64)
 		return error_set(error, SKETCH_UNSUPPORTED,
 				 "cells of %" PRIu32
@@ -337,16 +340,20 @@ static enum sketch_status decode_ring(struct ring **ring, const struct sketch_fi
 {
 	const struct format_section *section = &file->sections[0];
 	const uint8_t *bytes = file->bytes.data + section->offset;
-	uint32_t unit = load_u32(bytes);
-	struct sketch_pane_window window = { (enum sketch_window_unit)unit, load_u64(bytes + 16),
-					     load_u64(bytes + 8),           load_u32(bytes + 4),
-					     load_u64(bytes + 24),          load_u64(bytes + 32) };
-	uint64_t records = unit == SKETCH_WINDOW_RECORDS ? window.span : 0;
+	struct sketch_pane_window window;
 	struct sketch_error reason;
+	uint32_t unit;
+	uint64_t records;
 
+	/* Before anything of it is read: the file may end here. */
 	if (section->index != 0 || section->length != FORMAT_RING_BYTES ||
 	    sketch_crc32c(0, bytes, FORMAT_RING_BYTES) != section->sum)
 		return damaged(error, "checksum, index or length of the window");
+	unit = load_u32(bytes);
+	window = (struct sketch_pane_window){ (enum sketch_window_unit)unit, load_u64(bytes + 16),
+					      load_u64(bytes + 8),           load_u32(bytes + 4),
+					      load_u64(bytes + 24),          load_u64(bytes + 32) };
+	records = unit == SKETCH_WINDOW_RECORDS ? window.span : 0;
 	if (unit != SKETCH_WINDOW_RECORDS && unit != SKETCH_WINDOW_NANOSECONDS)
 		return error_set(error, SKETCH_UNSUPPORTED,
 				 "window unit %" PRIu32 " is not supported (this reads 1 and 2)",

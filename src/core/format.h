@@ -228,7 +228,6 @@ struct format_section {
 	uint32_t sum;
 };
 
-/* Where a section may begin at the earliest after a byte. */
 /* The last stamp of a window in nanoseconds: time stands still there. */
 static inline uint64_t format_last_stamp(uint64_t span)
 {
@@ -237,6 +236,7 @@ static inline uint64_t format_last_stamp(uint64_t span)
 	return last < FORMAT_MAX_STAMP ? last : FORMAT_MAX_STAMP;
 }
 
+/* Where a section may begin at the earliest after a byte. */
 static inline uint64_t format_align(uint64_t offset)
 {
 	return (offset + FORMAT_ALIGNMENT - 1) / FORMAT_ALIGNMENT * FORMAT_ALIGNMENT;

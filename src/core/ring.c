@@ -526,7 +526,8 @@ enum sketch_status ring_sum(struct sketch_counts **sum, const struct sketch_coun
 		params.tracked = b->params.tracked;
 	status = make_holder(&made, &a->identity, &params, &window, a->budget, error);
 	if (status == SKETCH_OK)
-		status = sketch_counts_new(&none, &a->identity, &params, UINT64_MAX, error);
+		status = sketch_counts_new(&none, &a->identity, &params,
+					   ring_current(a->ring)->budget, error);
 	if (status == SKETCH_OK)
 		status = sum_panes(made->ring, a->ring, b->ring, none, error);
 	sketch_counts_free(none);

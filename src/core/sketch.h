@@ -341,7 +341,10 @@ void sketch_window_advance(struct sketch_bloom *filter, uint64_t stamp);
 
 /* Asks both generations for each key, in order, and puts it into the current one:
  * always where `refresh`, so that a key is remembered from its last sighting; else
- * only where it was not found, so that it is remembered from its first. */
+ * only where it was not found, so that it is remembered from its first.  No generation begins
+ * by itself: of records no more than span - records are to be put in before
+ * sketch_window_advance, or more than two spans are remembered, and the file that is written
+ * is refused as damaged. */
 void sketch_window_insert(struct sketch_bloom *filter, const struct sketch_hash *hashes,
 			  size_t count, bool refresh, uint64_t *found);
 

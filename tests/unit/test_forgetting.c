@@ -518,6 +518,34 @@ static void window__total_beyond_64_bits__is_refused_over_all_panes(void **unuse
 	history_free(&history);
 }
 
+/* Panes of the other alone are made anew: they, too, have what memory there was. */
+static void window__union_with_another_time__keeps_the_budget(void **unused)
+{
+	struct history history = history_make(3);
+	struct sketch_key most = key_at(&history, 0, UINT32_MAX), one = key_at(&history, 0, 1);
+	struct sketch_counts_params params = { 3, 100, SKETCH_PLAIN, 0 };
+	struct sketch_pane_window window = { .unit = SKETCH_WINDOW_NANOSECONDS, .length = 8 };
+	struct sketch_counts *counts, *later;
+	struct sketch_error error;
+	size_t done;
+
+	(void)unused;
+	sketch_counts_window_plan(&window);
+	/* For cells of 32 bits, but not for wider ones. */
+	assert_status(SKETCH_OK,
+		      sketch_counts_new_window(&counts, &identity, &params, &window, 0,
+					       1200 * (uint64_t)window.panes, &error),
+		      &error);
+	later = windowed(100, 0, SKETCH_PLAIN, SKETCH_WINDOW_NANOSECONDS, 8, 100);
+	assert_int_equal(SKETCH_OK, sketch_counts_add(later, &most, 1, NULL, &done, NULL));
+	assert_status(SKETCH_OK, sketch_counts_union(counts, later, &error), &error);
+	assert_int_equal(SKETCH_NO_MEMORY, sketch_counts_add(counts, &one, 1, NULL, &done, &error));
+	assert_int_equal(sketch_counts_query(counts, &one).high, UINT32_MAX);
+	sketch_counts_free(counts);
+	sketch_counts_free(later);
+	history_free(&history);
+}
+
 /* ----------------------------------------------------------------- exact decay */
 
 static void decay__powers__are_those_of_two(void **unused)
@@ -1064,6 +1092,58 @@ static void read__any_flipped_bit_or_other_length__is_refused(void **unused)
 	}
 }
 
+/* A file of 4096 bytes: its header, and a table of 124 sections without any bytes, which
+ * begin where the file ends. */
+static struct bytes empty_sections(const uint32_t *types, size_t count)
+{
+	struct bytes file = { calloc(1, 4096), 4096 };
+	struct format_header header = { .version = FORMAT_VERSION,
+					.kind = SKETCH_KIND_COUNTS,
+					.length = 4096,
+					.sections = 124,
+					.family = SKETCH_FAMILY_MURMUR3 };
+
+	assert_non_null(file.data);
+	for (uint32_t i = 0; i < header.sections; i++) {
+		struct format_section section = {
+			.type = i < count ? types[i] : FORMAT_TYPE_IGNORABLE,
+			.index = i < count ? 0 : i,
+			.offset = 4096,
+		};
+
+		format_encode_section(file.data + FORMAT_HEADER_BYTES + i * FORMAT_ENTRY_BYTES,
+				      &section);
+	}
+	format_encode_header(file.data, &header);
+	file_seal(&file);
+	return file;
+}
+
+/* What is read behind the file's last page is nobody's, or belongs to one of these. */
+static void read__section_at_the_very_end__nothing_behind_the_file_is_read(void **unused)
+{
+	static const uint32_t types[][3] = { { FORMAT_RING, FORMAT_TABLE, FORMAT_SUMS },
+					     { FORMAT_TABLE, FORMAT_SUMS, FORMAT_CELLS } };
+	void *guards[64];
+
+	(void)unused;
+	for (size_t i = 0; i < 64; i++) {
+		guards[i] = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		assert_true(guards[i] != MAP_FAILED);
+	}
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+		struct bytes file = empty_sections(types[i], 3);
+		struct sketch_counts *counts;
+		struct sketch_error error;
+
+		assert_int_equal(SKETCH_DAMAGED, counts_reread(&file, UINT64_MAX, &counts, &error));
+		assert_true(has_word(error.text, "length"));
+		bytes_free(&file);
+	}
+	for (size_t i = 0; i < 64; i++)
+		munmap(guards[i], 4096);
+}
+
 struct alteration {
 	size_t at;
 	int bytes;
@@ -1254,6 +1334,7 @@ int main(void)
 		cmocka_unit_test(window__plain_union__is_the_file_of_the_whole),
 		cmocka_unit_test(window__excess_above_epsilon_n__is_rarer_than_delta),
 		cmocka_unit_test(window__total_beyond_64_bits__is_refused_over_all_panes),
+		cmocka_unit_test(window__union_with_another_time__keeps_the_budget),
 		cmocka_unit_test(decay__powers__are_those_of_two),
 		cmocka_unit_test(decay__of_whole_half_lives__is_exact),
 		cmocka_unit_test(decay__any_stream_saved_anywhere__bounds_hold),
@@ -1266,6 +1347,7 @@ int main(void)
 		cmocka_unit_test(new__out_of_range__is_refused),
 		cmocka_unit_test(plan__any_length__covers_it_and_no_more_than_an_eighth_beyond),
 		cmocka_unit_test(read__any_flipped_bit_or_other_length__is_refused),
+		cmocka_unit_test(read__section_at_the_very_end__nothing_behind_the_file_is_read),
 		cmocka_unit_test(read__window_out_of_range__is_refused),
 		cmocka_unit_test(read__decay_out_of_range__is_refused),
 		cmocka_unit_test(read__panes_that_do_not_fit__is_refused),

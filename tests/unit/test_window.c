@@ -519,6 +519,29 @@ static enum sketch_status read_status(const struct bytes *file, enum sketch_acce
 	return status;
 }
 
+/* No generation begins by itself, whatever is put in. */
+static void insert__more_than_a_span__is_in_one_generation_and_no_file(void **state)
+{
+	struct sketch_window window = of_records(50);
+	struct sketch_bloom *filter = window_make(SKETCH_BLOCKED, 1000, 1e-6, &window);
+	struct bytes file;
+
+	(void)state;
+	for (uint64_t i = 0; i < 50; i++)
+		see(filter, i, true);
+	file = filter_bytes(filter);
+	assert_status(SKETCH_OK, read_status(&file, SKETCH_READ), NULL);
+	bytes_free(&file);
+	for (uint64_t i = 50; i < 200; i++)
+		assert_false(see(filter, i, true));
+	assert_true(get(filter).stamp == 1 && get(filter).records == 200);
+	assert_true(see(filter, 0, true));
+	file = filter_bytes(filter);
+	assert_status(SKETCH_DAMAGED, read_status(&file, SKETCH_READ), NULL);
+	bytes_free(&file);
+	sketch_bloom_free(filter);
+}
+
 static void read__any_flipped_bit_of_the_window__is_noticed(void **state)
 {
 	struct bytes file = window_file();
@@ -716,6 +739,7 @@ int main(void)
 		cmocka_unit_test(save__in_the_middle__goes_on_as_if_never_stopped),
 		cmocka_unit_test(save__at_the_last_stamp__goes_on_and_is_read_again),
 		cmocka_unit_test(save__of_any_window__says_so_in_the_file),
+		cmocka_unit_test(insert__more_than_a_span__is_in_one_generation_and_no_file),
 		cmocka_unit_test(read__any_flipped_bit_of_the_window__is_noticed),
 		cmocka_unit_test(read__window_field_out_of_range__is_refused),
 		cmocka_unit_test(insert__records_of_a_golden_file__give_the_file),
