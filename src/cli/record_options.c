@@ -91,6 +91,12 @@ bool record_options_check(const struct record_options *options, int operands)
 	return true;
 }
 
+bool record_options_need_records(const struct record_options *options)
+{
+	return options->files0_from != NULL || options->has_fields || options->fold ||
+	       options->crlf || options->progress;
+}
+
 static size_t times_stdin(const char *const *names, size_t count)
 {
 	size_t times = 0;

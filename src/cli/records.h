@@ -41,6 +41,10 @@ struct option_group record_option_group(struct record_options *options);
 /* Whether the options agree with each other and the operands; else a message. */
 bool record_options_check(const struct record_options *options, int operands);
 
+/* Whether any of them is of no use where no record is read: all but --zero-terminated,
+ * which is about output, too, and --stats. */
+bool record_options_need_records(const struct record_options *options);
+
 /* Whether standard input is at most one thing among `sketches` and the inputs, of which it
  * is one where none is named and `otherwise`; else a message. */
 bool record_options_check_stdin(const struct record_options *options, char *const *inputs,

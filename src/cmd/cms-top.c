@@ -144,9 +144,10 @@ static bool check_options(const struct top *top)
 {
 	bool asks = top->counts.queries.count > 0;
 
-	if (asks && (top->input_count > 0 || top->records.files0_from != NULL)) {
-		option_complain("--query takes no inputs: the sketch has been made; for several, "
-				"repeat --query, or join them with sketch-merge");
+	if (asks && (top->input_count > 0 || record_options_need_records(&top->records))) {
+		option_complain("--query takes no inputs and none of their options: the sketch has "
+				"been made; for several, repeat --query, or join them with "
+				"sketch-merge");
 		return false;
 	}
 	if (asks && top->counts.weight_field > 0) {

@@ -47,12 +47,14 @@ enum {
 /* Of a cuckoo filter where neither -p nor -m says, as bloom-build's. */
 #define CUCKOO_RATE 0.01
 
+#define USUAL_KEY_BYTES 20
+
 struct calc {
 	struct plan_options plan;
 	double bits_per_key, load, until;
 	struct plan_change change;
 	bool changes, table, compare, advice, explain, json, tsv, ascii;
-	uint64_t key_bytes;
+	uint64_t key_bytes; /* or 0 */
 	enum plan_curve curve;
 	uint64_t simulate;  /* filters, or 0 */
 	bool count_filters; /* their number was given */
@@ -254,6 +256,8 @@ static const char *fault_of_output(const struct calc *calc)
 {
 	if (calc->queries > 0 && calc->simulate == 0)
 		return "--queries needs --simulate";
+	if (calc->key_bytes > 0 && !calc->compare)
+		return "--key-bytes needs --compare";
 	if ((calc->plan.has_seed || calc->progress) && calc->simulate == 0)
 		return "--seed and --progress need --simulate";
 	if (calc->file != NULL && calc->count_filters)
@@ -465,7 +469,8 @@ static bool ask_case(const struct calc *calc, struct answer *answer)
 	if (calc->table)
 		plan_report_hashes(&answer->table, filter);
 	if (calc->compare)
-		plan_report_compare(&answer->compare, filter, calc->key_bytes);
+		plan_report_compare(&answer->compare, filter,
+				    calc->key_bytes > 0 ? calc->key_bytes : USUAL_KEY_BYTES);
 	if (calc->curve != CURVE_NONE)
 		plan_curve_fill(&answer->curve, filter, calc->curve);
 	return true;
@@ -617,7 +622,7 @@ static bool run_calc(const struct calc *calc)
 
 int main(int argc, char **argv)
 {
-	struct calc calc = { .plan = PLAN_OPTIONS_NONE, .key_bytes = 20 };
+	struct calc calc = { .plan = PLAN_OPTIONS_NONE };
 	int status;
 
 	system_begin();

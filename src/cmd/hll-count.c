@@ -136,10 +136,8 @@ static bool to_stdout(const struct count *count)
 
 static bool reads_records(const struct count *count)
 {
-	const struct record_options *records = &count->records;
-
-	return count->input_count > 0 || records->files0_from != NULL || records->has_fields ||
-	       records->fold || records->crlf || records->zero_terminated || records->progress;
+	return count->input_count > 0 || count->records.zero_terminated ||
+	       record_options_need_records(&count->records);
 }
 
 /* The exclusions; NULL where there is none. */

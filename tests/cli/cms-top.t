@@ -152,6 +152,11 @@ clean_error "-o - has no room for it" "standard output" cms-top -o - many
 clean_error "--query takes no operands" query cms-top --query s.cms many
 like "$(cat "$ERR")" 'for several, repeat --query, or join them with sketch-merge' "and what helps"
 clean_error "nor --files0-from" query cms-top --query s.cms --files0-from many
+for option in "-f 1" "-Qf 1" -i --crlf --progress; do
+	# shellcheck disable=SC2086 # words
+	clean_error "nor $option" "none of their options" cms-top --query s.cms $option
+done
+quietly "but -z, which ends lines of output" cms-top --query s.cms -z
 clean_error "nor a weight" weight cms-top --query s.cms -W 1
 clean_error "nor a size" size cms-top --query s.cms --size 1MB
 clean_error "nor -o" query cms-top --query s.cms -o u
