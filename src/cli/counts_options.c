@@ -286,13 +286,6 @@ bool counts_named_twice(const char *const *names, size_t index)
 
 /* --------------------------------------------------------------------- target */
 
-static bool differs(const char *file, const char *field, uint64_t has, uint64_t asked)
-{
-	message("%s: %s differs: the file has %" PRIu64 ", the command line says %" PRIu64, file,
-		field, has, asked);
-	return true;
-}
-
 /* Whether a size was asked for that is not the sketch's; what was not asked for is
  * taken from it. */
 static bool contradicts_size(const struct counts_options *options, const char *file,
@@ -313,8 +306,8 @@ static bool contradicts_size(const struct counts_options *options, const char *f
 	if (!plan(&completed, window.panes, sketch_counts_one(counts) > 1 ? 64 : 32, &asked))
 		return true;
 	if (asked.d != has->d)
-		return differs(file, "d", has->d, asked.d);
-	return asked.w != has->w && differs(file, "w", has->w, asked.w);
+		return state_differs(file, "d", has->d, asked.d);
+	return asked.w != has->w && state_differs(file, "w", has->w, asked.w);
 }
 
 /* Whether a window or decay (`field`) was asked for that is not the sketch's `has`. */
@@ -346,23 +339,17 @@ static bool contradicts(const struct counts_options *options, bool fold,
 			const struct sketch_counts *counts)
 {
 	const struct sketch_counts_params *has = sketch_counts_params(counts);
-	const struct sketch_identity *identity = sketch_counts_identity(counts);
 	const char *file = options->state.path;
 
 	if (contradicts_size(options, file, counts) ||
 	    contradicts_forgetting(options, file, counts))
 		return true;
-	if (options->has_seed && options->seed != identity->seed)
-		return differs(file, "seed", identity->seed, options->seed);
 	if (options->plain && has->update != SKETCH_PLAIN) {
 		message("%s: update rule differs: the file's is conservative, not plain", file);
 		return true;
 	}
-	if (fold && !(identity->transforms & SKETCH_FOLD_ASCII)) {
-		message("%s: ignore-case differs: the file's keys were not folded", file);
-		return true;
-	}
-	return false;
+	return state_contradicts(file, sketch_counts_identity(counts),
+				 options->has_seed ? &options->seed : NULL, fold);
 }
 
 static bool begin_append(struct counts_target *target, bool fold)
@@ -646,8 +633,8 @@ void counts_print_state(const struct sketch_counts *counts)
 	slack = sketch_counts_epsilon(params) * (double)state.in_table / (double)one;
 	message("total %s, in the table %s: there a count is at most %.*f too "
 		"high with confidence %.4g",
-		total, counts_string(in_table, state.in_table, one, COUNTS_UP), one > 1 ? 3 : 0, slack,
-		1 - sketch_counts_delta(params));
+		total, counts_string(in_table, state.in_table, one, COUNTS_UP), one > 1 ? 3 : 0,
+		slack, 1 - sketch_counts_delta(params));
 	if (params->tracked > 0)
 		message("%" PRIu64 " keys tracked: any key that counts more than %s"
 			" is among them",

@@ -7,6 +7,7 @@
 #include "filter.h"
 #include "message.h"
 #include "number.h"
+#include "state.h"
 #include "system.h"
 
 static const struct option_spec plan_specs[] = {
@@ -286,13 +287,6 @@ struct sketch_bloom *plan_make_window(const struct plan_options *options, double
 
 /* ------------------------------------------------------------- contradictions */
 
-static bool differs(const char *file, const char *field, uint64_t has, uint64_t asked)
-{
-	message("%s: %s differs: the file has %" PRIu64 ", the command line says %" PRIu64, file,
-		field, has, asked);
-	return true;
-}
-
 /* n, m and k of a ladder are its own affair. */
 static bool contradicts_size(const struct sketch_request *asked, const char *file,
 			     const struct sketch_params *has, bool grows)
@@ -308,11 +302,11 @@ static bool contradicts_size(const struct sketch_request *asked, const char *fil
 		return true;
 	}
 	if (asked->m != 0 && asked->m / unit * unit != has->m)
-		return differs(file, "m", has->m, asked->m);
+		return state_differs(file, "m", has->m, asked->m);
 	if (asked->k != 0 && asked->k != has->k)
-		return differs(file, "k", has->k, asked->k);
+		return state_differs(file, "k", has->k, asked->k);
 	if (asked->n != 0 && asked->n != has->n)
-		return differs(file, "n", has->n, asked->n);
+		return state_differs(file, "n", has->n, asked->n);
 	return false;
 }
 
@@ -325,7 +319,8 @@ static bool contradicts_kind(const struct plan_options *options, const char *fil
 		return true;
 	}
 	if (options->counter_bits != 0 && options->counter_bits != counter_bits)
-		return differs(file, "bits of a counter", counter_bits, options->counter_bits);
+		return state_differs(file, "bits of a counter", counter_bits,
+				     options->counter_bits);
 	return false;
 }
 
@@ -334,20 +329,15 @@ static bool contradicts_rest(const struct plan_options *options, bool fold, cons
 			     const struct sketch_identity *identity, double promised)
 {
 	double asked = options->request.p;
+	uint64_t seed = options->seed;
 	char first[32], second[32];
 
-	if (options->has_seed && options->seed != identity->seed)
-		return differs(file, "seed", identity->seed, options->seed);
 	if (asked != 0 && memcmp(&asked, &promised, sizeof promised) != 0) {
 		message("%s: p differs: the file has %s, the command line says %s", file,
 			number_print(first, promised), number_print(second, asked));
 		return true;
 	}
-	if (fold && !(identity->transforms & SKETCH_FOLD_ASCII)) {
-		message("%s: ignore-case differs: the file's keys were not folded", file);
-		return true;
-	}
-	return false;
+	return state_contradicts(file, identity, options->has_seed ? &seed : NULL, fold);
 }
 
 bool plan_contradicts(const struct plan_options *options, bool fold, const char *file,
@@ -395,10 +385,10 @@ bool plan_contradicts_cuckoo(const struct plan_options *options, bool fold, cons
 		return true;
 	}
 	if (asked->n != 0 && asked->n != has->n)
-		return differs(file, "n", has->n, asked->n);
+		return state_differs(file, "n", has->n, asked->n);
 	/* What is asked for is a size at the most: it must lead to this table. */
 	if (asked->m != 0 && (sketch_cuckoo_plan(has->n, 0, asked->m, &same, NULL) != SKETCH_OK ||
 			      same.f != has->f || same.buckets != has->buckets))
-		return differs(file, "m", 8 * sketch_cuckoo_size(has), asked->m);
+		return state_differs(file, "m", 8 * sketch_cuckoo_size(has), asked->m);
 	return contradicts_rest(options, fold, file, sketch_cuckoo_identity(cuckoo), has->p);
 }

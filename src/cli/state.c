@@ -1,5 +1,6 @@
 #include "state.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -127,6 +128,24 @@ bool state_save(struct state *state, state_writer *writer, void *sketch)
 	if (status != SKETCH_OK)
 		message_file(state->path, &error);
 	return status == SKETCH_OK;
+}
+
+bool state_differs(const char *file, const char *field, uint64_t has, uint64_t asked)
+{
+	message("%s: %s differs: the file has %" PRIu64 ", the command line says %" PRIu64, file,
+		field, has, asked);
+	return true;
+}
+
+bool state_contradicts(const char *file, const struct sketch_identity *has, const uint64_t *seed,
+		       bool fold)
+{
+	if (seed != NULL && *seed != has->seed)
+		return state_differs(file, "seed", has->seed, *seed);
+	if (!fold || has->transforms & SKETCH_FOLD_ASCII)
+		return false;
+	message("%s: ignore-case differs: the file's keys were not folded", file);
+	return true;
 }
 
 bool state_stat(const struct state *state, struct stat *st)

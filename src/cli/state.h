@@ -42,6 +42,14 @@ bool state_read(struct state *state, struct sketch_file **file);
 typedef enum sketch_status state_writer(void *sketch, int fd, struct sketch_error *error);
 bool state_save(struct state *state, state_writer *writer, void *sketch);
 
+/* Says that the file has another value than was asked for; true. */
+bool state_differs(const char *file, const char *field, uint64_t has, uint64_t asked);
+
+/* Whether another seed was asked for than that of the sketch in the file, if any was, or
+ * that keys be folded that were not; with a message then. */
+bool state_contradicts(const char *file, const struct sketch_identity *has, const uint64_t *seed,
+		       bool fold);
+
 /* The file itself, which no input may be. */
 bool state_stat(const struct state *state, struct stat *st);
 

@@ -297,28 +297,16 @@ static struct sketch_hll *make(const struct count *count)
 	return hll;
 }
 
-static bool differs(const char *file, const char *field, uint64_t has, uint64_t asked)
-{
-	message("%s: %s differs: the file has %" PRIu64 ", the command line says %" PRIu64, file,
-		field, has, asked);
-	return true;
-}
-
 /* Whether the command line says anything else than the sketch to be added to. */
 static bool contradicts(const struct count *count, const struct sketch_hll *hll)
 {
-	const struct sketch_identity *identity = sketch_hll_identity(hll);
 	const char *file = count->state.path;
 
 	if (count->precision > 0 && count->precision != sketch_hll_precision(hll))
-		return differs(file, "precision", sketch_hll_precision(hll), count->precision);
-	if (count->has_seed && count->seed != identity->seed)
-		return differs(file, "seed", identity->seed, count->seed);
-	if (count->records.fold && !(identity->transforms & SKETCH_FOLD_ASCII)) {
-		message("%s: ignore-case differs: the file's keys were not folded", file);
-		return true;
-	}
-	return false;
+		return state_differs(file, "precision", sketch_hll_precision(hll),
+				     count->precision);
+	return state_contradicts(file, sketch_hll_identity(hll),
+				 count->has_seed ? &count->seed : NULL, count->records.fold);
 }
 
 static bool begin_append(struct run *run)

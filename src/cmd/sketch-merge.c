@@ -177,6 +177,12 @@ static bool save(const struct merge *merge, state_writer *writer, void *whole)
 	return status == SKETCH_OK;
 }
 
+static void print_tally(const struct merge *merge, uint64_t records)
+{
+	message("%zu file%s, %" PRIu64 " records", merge->input_count,
+		merge->input_count == 1 ? "" : "s", records);
+}
+
 /* Joins the files one by one: two at the most are in memory. */
 static bool merge_filters(const struct merge *merge, struct sketch_file *first)
 {
@@ -192,8 +198,7 @@ static bool merge_filters(const struct merge *merge, struct sketch_file *first)
 	if (good)
 		filter_warn_past_capacity(merge->output, &whole);
 	if (good && merge->stats) {
-		message("%zu file%s, %" PRIu64 " records", merge->input_count,
-			merge->input_count == 1 ? "" : "s", filter_records(&whole));
+		print_tally(merge, filter_records(&whole));
 		filter_print_state(&whole);
 	}
 	filter_free(&whole);
@@ -209,8 +214,7 @@ static bool merge_counts(const struct merge *merge, struct sketch_file *first)
 		good = !is_counted_twice(merge, i) && (i == 0 || join_counts(merge, i, whole));
 	good = good && save(merge, write_counts, whole);
 	if (good && merge->stats) {
-		message("%zu file%s, %" PRIu64 " records", merge->input_count,
-			merge->input_count == 1 ? "" : "s", sketch_counts_records(whole));
+		print_tally(merge, sketch_counts_records(whole));
 		counts_print_state(whole);
 	}
 	sketch_counts_free(whole);
@@ -232,8 +236,7 @@ static bool merge_distinct(const struct merge *merge, struct sketch_file *first)
 	}
 	good = good && save(merge, write_hll, whole);
 	if (good && merge->stats) {
-		message("%zu file%s, %" PRIu64 " records", merge->input_count,
-			merge->input_count == 1 ? "" : "s", sketch_hll_records(whole));
+		print_tally(merge, sketch_hll_records(whole));
 		distinct_print_state(whole);
 	}
 	sketch_hll_free(whole);

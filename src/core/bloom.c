@@ -322,13 +322,6 @@ void sketch_bloom_test_and_add(struct sketch_bloom *filter, const struct sketch_
 
 /* -------------------------------------------------------------------- union */
 
-static enum sketch_status differ(struct sketch_error *error, const char *field, uint64_t a,
-				 uint64_t b)
-{
-	return error_set(error, SKETCH_MISMATCH, "%s differs: %" PRIu64 " and %" PRIu64, field, a,
-			 b);
-}
-
 static const char *layout_name(enum sketch_layout layout)
 {
 	return layout == SKETCH_CLASSIC ? "classic" : "blocked";
@@ -341,11 +334,11 @@ static enum sketch_status compare_params(const struct sketch_params *p,
 		return error_set(error, SKETCH_MISMATCH, "layout differs: %s and %s",
 				 layout_name(p->layout), layout_name(q->layout));
 	if (p->m != q->m)
-		return differ(error, "m", p->m, q->m);
+		return error_differ(error, "m", p->m, q->m);
 	if (p->k != q->k)
-		return differ(error, "k", p->k, q->k);
+		return error_differ(error, "k", p->k, q->k);
 	if (p->g != q->g)
-		return differ(error, "g", p->g, q->g);
+		return error_differ(error, "g", p->g, q->g);
 	return SKETCH_OK;
 }
 
@@ -356,12 +349,14 @@ enum sketch_status sketch_bloom_compatible(const struct sketch_bloom *a,
 						    "one with a window" };
 	const struct sketch_identity *p = &a->identity, *q = &b->identity;
 	unsigned int counters = sketch_bloom_counter_bits(a);
+	enum sketch_status status;
 
 	if (counters != sketch_bloom_counter_bits(b)) {
 		if (counters == 0 || sketch_bloom_counter_bits(b) == 0)
 			return error_set(error, SKETCH_MISMATCH,
 					 "kind differs: one is a counting filter, one a plain one");
-		return differ(error, "bits of a counter", counters, sketch_bloom_counter_bits(b));
+		return error_differ(error, "bits of a counter", counters,
+				    sketch_bloom_counter_bits(b));
 	}
 	if (p->arrangement != q->arrangement)
 		return error_set(error, SKETCH_MISMATCH, "arrangement differs: %s and %s",
@@ -369,15 +364,11 @@ enum sketch_status sketch_bloom_compatible(const struct sketch_bloom *a,
 	if (p->arrangement == SKETCH_WINDOW)
 		return error_set(error, SKETCH_MISMATCH,
 				 "filters with a window cannot be joined: their times differ");
-	if (p->family != q->family)
-		return differ(error, "hash family", p->family, q->family);
-	if (p->seed != q->seed)
-		return differ(error, "seed", p->seed, q->seed);
-	if (p->transforms != q->transforms)
-		return error_set(error, SKETCH_MISMATCH,
-				 "ignore-case differs: only one of the two folds its keys");
+	status = error_compare_identities(p, q, error);
 	/* Ladders that begin alike go on alike. */
-	return compare_params(&a->layers[0].params, &b->layers[0].params, error);
+	return status != SKETCH_OK ?
+		       status :
+		       compare_params(&a->layers[0].params, &b->layers[0].params, error);
 }
 
 /* Equal sizes may have been made for different numbers of keys: the smaller promise

@@ -956,13 +956,6 @@ size_t sketch_counts_top(const struct sketch_counts *counts, struct sketch_heavy
 
 /* --------------------------------------------------------------------- union */
 
-enum sketch_status counts_differ(struct sketch_error *error, const char *field, uint64_t a,
-				 uint64_t b)
-{
-	return error_set(error, SKETCH_MISMATCH, "%s differs: %" PRIu64 " and %" PRIu64, field, a,
-			 b);
-}
-
 enum sketch_status counts_spans_differ(struct sketch_error *error, const char *field,
 				       const enum sketch_window_unit units[2],
 				       const uint64_t lengths[2])
@@ -1024,17 +1017,10 @@ enum sketch_status sketch_counts_compatible(const struct sketch_counts *a,
 		return error_set(error, SKETCH_MISMATCH,
 				 "update rule differs: one is plain, one conservative");
 	if (a->params.d != b->params.d)
-		return counts_differ(error, "d", a->params.d, b->params.d);
+		return error_differ(error, "d", a->params.d, b->params.d);
 	if (a->params.w != b->params.w)
-		return counts_differ(error, "w", a->params.w, b->params.w);
-	if (a->identity.family != b->identity.family)
-		return counts_differ(error, "hash family", a->identity.family, b->identity.family);
-	if (a->identity.seed != b->identity.seed)
-		return counts_differ(error, "seed", a->identity.seed, b->identity.seed);
-	if (a->identity.transforms != b->identity.transforms)
-		return error_set(error, SKETCH_MISMATCH,
-				 "ignore-case differs: only one of the two folds its keys");
-	return SKETCH_OK;
+		return error_differ(error, "w", a->params.w, b->params.w);
+	return error_compare_identities(&a->identity, &b->identity, error);
 }
 
 static struct sketch_key key_of(const struct tracked_key *tracked)

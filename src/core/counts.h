@@ -45,11 +45,7 @@ static inline bool counts_decays(const struct sketch_counts *counts)
 enum sketch_status counts_sum(struct sketch_counts **sum, const struct sketch_counts *a,
 			      const struct sketch_counts *b, struct sketch_error *error);
 
-/* "field differs: a and b" */
-enum sketch_status counts_differ(struct sketch_error *error, const char *field, uint64_t a,
-				 uint64_t b);
-
-/* The same of two spans, "window differs: 5min and 500 records". */
+/* As error_differ, of two spans: "window differs: 5min and 500 records". */
 enum sketch_status counts_spans_differ(struct sketch_error *error, const char *field,
 				       const enum sketch_window_unit units[2],
 				       const uint64_t lengths[2]);

@@ -675,28 +675,19 @@ size_t sketch_cuckoo_remove(struct sketch_cuckoo *cuckoo, const struct sketch_ha
 
 /* -------------------------------------------------------------------------- union */
 
-static enum sketch_status differ(struct sketch_error *error, const char *field, uint64_t a,
-				 uint64_t b)
-{
-	return error_set(error, SKETCH_MISMATCH, "%s differs: %" PRIu64 " and %" PRIu64, field, a,
-			 b);
-}
-
 enum sketch_status sketch_cuckoo_compatible(const struct sketch_cuckoo *a,
 					    const struct sketch_cuckoo *b,
 					    struct sketch_error *error)
 {
-	if (a->identity.family != b->identity.family)
-		return differ(error, "hash family", a->identity.family, b->identity.family);
-	if (a->identity.seed != b->identity.seed)
-		return differ(error, "seed", a->identity.seed, b->identity.seed);
-	if (a->identity.transforms != b->identity.transforms)
-		return error_set(error, SKETCH_MISMATCH,
-				 "ignore-case differs: only one of the two folds its keys");
+	enum sketch_status status = error_compare_identities(&a->identity, &b->identity, error);
+
+	if (status != SKETCH_OK)
+		return status;
 	if (a->params.f != b->params.f)
-		return differ(error, "bits of a fingerprint", a->params.f, b->params.f);
+		return error_differ(error, "bits of a fingerprint", a->params.f, b->params.f);
 	if (a->params.buckets != b->params.buckets)
-		return differ(error, "number of buckets", a->params.buckets, b->params.buckets);
+		return error_differ(error, "number of buckets", a->params.buckets,
+				    b->params.buckets);
 	return SKETCH_OK;
 }
 

@@ -11,4 +11,13 @@ enum sketch_status error_set(struct sketch_error *error, enum sketch_status stat
 /* SKETCH_IO with the errno given; the text says what was attempted, or "". */
 enum sketch_status error_io(struct sketch_error *error, int errnum, const char *what);
 
+/* SKETCH_MISMATCH, "field differs: a and b". */
+enum sketch_status error_differ(struct sketch_error *error, const char *field, uint64_t a,
+				uint64_t b);
+
+/* SKETCH_OK where hash family, seed and transforms agree; else the first that does not. */
+enum sketch_status error_compare_identities(const struct sketch_identity *a,
+					    const struct sketch_identity *b,
+					    struct sketch_error *error);
+
 #endif

@@ -311,26 +311,12 @@ void sketch_hll_state(const struct sketch_hll *hll, struct sketch_hll_state *sta
 
 /* --------------------------------------------------------------------- union */
 
-static enum sketch_status differ(struct sketch_error *error, const char *field, uint64_t a,
-				 uint64_t b)
-{
-	return error_set(error, SKETCH_MISMATCH, "%s differs: %" PRIu64 " and %" PRIu64, field, a,
-			 b);
-}
-
 enum sketch_status sketch_hll_compatible(const struct sketch_hll *a, const struct sketch_hll *b,
 					 struct sketch_error *error)
 {
 	if (a->precision != b->precision)
-		return differ(error, "precision", a->precision, b->precision);
-	if (a->identity.family != b->identity.family)
-		return differ(error, "hash family", a->identity.family, b->identity.family);
-	if (a->identity.seed != b->identity.seed)
-		return differ(error, "seed", a->identity.seed, b->identity.seed);
-	if (a->identity.transforms != b->identity.transforms)
-		return error_set(error, SKETCH_MISMATCH,
-				 "ignore-case differs: only one of the two folds its keys");
-	return SKETCH_OK;
+		return error_differ(error, "precision", a->precision, b->precision);
+	return error_compare_identities(&a->identity, &b->identity, error);
 }
 
 enum sketch_status sketch_hll_union(struct sketch_hll *into, const struct sketch_hll *from,

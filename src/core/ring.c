@@ -470,7 +470,7 @@ enum sketch_status ring_compatible(const struct ring *a, const struct ring *b,
 		return counts_spans_differ(error, "span of a pane", units,
 					   (const uint64_t[]){ p->span, q->span });
 	if (p->panes != q->panes)
-		return counts_differ(error, "number of panes", p->panes, q->panes);
+		return error_differ(error, "number of panes", p->panes, q->panes);
 	if (p->unit == SKETCH_WINDOW_RECORDS)
 		return error_set(error, SKETCH_MISMATCH,
 				 "window of records: the last of two streams are not the last of "
