@@ -23,7 +23,7 @@ enum { OPTION_APPEND = 300, OPTION_REMOVE_FROM, OPTION_STRICT };
 struct build {
 	struct plan_options plan;
 	struct state_options state; /* --append, --remove-from */
-	bool appends, removes, strict;
+	bool appends, removes, strict, outputs;
 	struct record_options records;
 	struct parallel_options parallel;
 	const char *output;
@@ -60,6 +60,7 @@ static bool take_option(void *context, int letter, const char *value)
 	case 'o':
 		/* "-" is standard output, as without the option. */
 		build->output = strcmp(value, "-") == 0 ? NULL : value;
+		build->outputs = true;
 		break;
 	}
 	return true;
@@ -83,7 +84,7 @@ static const char *const notes[] = {
 /* What is wrong with the options together, or NULL. */
 static const char *fault_of_options(const struct build *build)
 {
-	if (build->appends + build->removes + (build->output != NULL) > 1)
+	if (build->appends + build->removes + build->outputs > 1)
 		return build->removes ? "--remove-from excludes --append and --output" :
 					"--append and --output exclude each other";
 	if (build->strict && !build->removes)
