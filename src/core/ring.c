@@ -478,14 +478,12 @@ enum sketch_status ring_compatible(const struct ring *a, const struct ring *b,
 	return SKETCH_OK;
 }
 
-/* The pane of a stamp, or NULL where it is forgotten or was not yet. */
+/* The pane of a stamp, or NULL where it is forgotten or was not yet: that wraps around. */
 static const struct sketch_counts *pane_at(const struct ring *ring, uint64_t stamp)
 {
 	uint64_t back = ring->window.stamp - stamp;
 
-	if (stamp > ring->window.stamp || back >= ring->window.panes)
-		return NULL;
-	return ring->panes[ring->window.panes - 1 - back];
+	return back >= ring->window.panes ? NULL : ring->panes[ring->window.panes - 1 - back];
 }
 
 /* Adds up the panes of the same stamps, those of the later of the two. */

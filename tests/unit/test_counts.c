@@ -511,6 +511,28 @@ static double most_of(double tries, double chance)
 	return tries * chance + 6 * sqrt(tries * chance * (1 - chance)) + 6;
 }
 
+/* As many keys as there are places: none was left out, and so none is above the floor. */
+static void union__of_full_ones_with_the_same_keys__stays_exact(void **unused)
+{
+	struct sketch_counts *counts = conservative(10, 2, 3), *other = conservative(10, 2, 3);
+	static const char *const names[] = { "apple", "berry", "cherry" };
+
+	(void)unused;
+	for (size_t i = 0; i < 3; i++) {
+		add(counts, key_of_text(names[i], 5 + i));
+		add(other, key_of_text(names[i], 70 - i));
+	}
+	assert_true(state_of(counts).exact);
+	assert_int_equal(state_of(counts).floor, 0);
+	unite(counts, other);
+	assert_true(state_of(counts).exact);
+	assert_int_equal(state_of(counts).floor, 0);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(high(counts, key_of_text(names[i], 0)), 75);
+	sketch_counts_free(counts);
+	sketch_counts_free(other);
+}
+
 static void query__excess_above_epsilon_n__is_rarer_than_delta(void **unused)
 {
 	static const uint32_t depths[] = { 1, 2, 3, 5 };
@@ -1323,6 +1345,7 @@ int main(void)
 		cmocka_unit_test(union__of_two_to_ten__bounds_hold_and_go_on_holding),
 		cmocka_unit_test(union__with_one_that_tracks_none__bounds_hold),
 		cmocka_unit_test(add__while_all_keys_fit__is_exact),
+		cmocka_unit_test(union__of_full_ones_with_the_same_keys__stays_exact),
 		cmocka_unit_test(query__excess_above_epsilon_n__is_rarer_than_delta),
 		cmocka_unit_test(
 			top__any_stream__is_sorted_without_repeats_and_names_what_is_heavy),

@@ -518,6 +518,24 @@ static void window__total_beyond_64_bits__is_refused_over_all_panes(void **unuse
 	history_free(&history);
 }
 
+static void window__fill__is_the_mean_of_the_panes(void **unused)
+{
+	struct history history = history_make(2);
+	struct sketch_counts *counts = windowed(2, 0, SKETCH_PLAIN, SKETCH_WINDOW_RECORDS, 4, 0);
+	struct sketch_key key = key_at(&history, 1, 1);
+	struct sketch_pane_window window;
+	size_t done;
+
+	(void)unused;
+	assert_true(sketch_counts_window(counts, &window) && window.span == 1);
+	for (uint32_t i = 1; i <= window.panes; i++) {
+		assert_int_equal(SKETCH_OK, sketch_counts_add(counts, &key, 1, NULL, &done, NULL));
+		assert_true(sketch_counts_fill(counts, 0) == 0.5 * i / window.panes);
+	}
+	sketch_counts_free(counts);
+	history_free(&history);
+}
+
 /* Panes of the other alone are made anew: they, too, have what memory there was. */
 static void window__union_with_another_time__keeps_the_budget(void **unused)
 {
@@ -578,6 +596,27 @@ static void decay__powers__are_those_of_two(void **unused)
 		assert_true(decay_high(&decay, units) <= units / grown * (1 + 0x1p-31L) + 1);
 		assert_true(decay_low(&decay, units) <= units / grown);
 		assert_true(decay_low(&decay, units) >= units / grown * (1 - 0x1p-18L) - 2);
+		decay_free(&decay);
+	}
+}
+
+/* Rounding up must not make a count grow as it ages. */
+static void decay__a_moment_later__is_no_more_than_before(void **unused)
+{
+	static const uint64_t lives[] = { 3, 1000, UINT64_C(1) << 40, UINT64_C(1) << 62 };
+
+	(void)unused;
+	for (size_t i = 0; i < COUNT_OF(lives); i++) {
+		struct sketch_decay moment = { SKETCH_WINDOW_NANOSECONDS, lives[i], 1 };
+		struct decay decay;
+
+		assert_true(decay_make(&decay, &moment));
+		for (unsigned int bits = 0; bits < 64; bits++) {
+			uint64_t units = UINT64_C(1) << bits;
+
+			assert_true(decay_high(&decay, units) <= units);
+			assert_true(decay_high(&decay, units - 1) <= units - 1);
+		}
 		decay_free(&decay);
 	}
 }
@@ -1334,8 +1373,10 @@ int main(void)
 		cmocka_unit_test(window__plain_union__is_the_file_of_the_whole),
 		cmocka_unit_test(window__excess_above_epsilon_n__is_rarer_than_delta),
 		cmocka_unit_test(window__total_beyond_64_bits__is_refused_over_all_panes),
+		cmocka_unit_test(window__fill__is_the_mean_of_the_panes),
 		cmocka_unit_test(window__union_with_another_time__keeps_the_budget),
 		cmocka_unit_test(decay__powers__are_those_of_two),
+		cmocka_unit_test(decay__a_moment_later__is_no_more_than_before),
 		cmocka_unit_test(decay__of_whole_half_lives__is_exact),
 		cmocka_unit_test(decay__any_stream_saved_anywhere__bounds_hold),
 		cmocka_unit_test(decay__landmark_moved_often__bounds_hold),
