@@ -1,44 +1,23 @@
 """cms.py - counts: kill -9, crafted files, golden files, what a terminal shows"""
 
 import glob
-import importlib.machinery
-import importlib.util
 import json
 import os
-import pty
 import random
 import re
 import struct
 import sys
 import time
 
-from common import (ENVIRONMENT, LONG, check, check_none, done, finish, is_clean, one_line,
-                    restore_signals, run, spawn)
+from common import (LONG, check, check_none, content, done, is_clean, load, on_terminal, one_line,
+                    restore_signals, run, save, spawn)
 
 TOP = os.environ["TOP"]
 GOLDEN = os.path.join(TOP, "tests", "golden")
 M64 = (1 << 64) - 1
 
 
-def load(name):
-    path = os.path.join(TOP, "scripts", name)
-    loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), path)
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
-    loader.exec_module(module)
-    return module
-
-
 fmt = load("sketch-format")
-
-
-def content(path):
-    with open(path, "rb") as file:
-        return file.read()
-
-
-def save(path, data):
-    with open(path, "wb") as file:
-        file.write(data)
 
 
 def emptied(sketch):
@@ -371,27 +350,6 @@ check(result.status == 0 and os.listdir("k") == ["f"], "and gone after the next 
 
 
 # ---- a terminal
-def on_terminal(words, stdin):
-    master, slave = pty.openpty()
-    process = spawn(words, stdout=slave, preexec_fn=restore_signals, start_new_session=True,
-                    env=dict(ENVIRONMENT, NO_COLOR="1"))
-    os.close(slave)
-    process.stdin.write(stdin)
-    process.stdin.close()
-    text = b""
-    while True:
-        try:
-            piece = os.read(master, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        text += piece
-    os.close(master)
-    result = finish(process)
-    return result, text.replace(b"\r\n", b"\n")
-
-
 stream = b"heavy\n" * 1234567 + b"\x1b[31mred\n" * 300000 + b"tab\there\n" * 65433
 result, text = on_terminal(["cms-top"], stream)
 rows = text.split(b"\n")[:-1]

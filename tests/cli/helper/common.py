@@ -120,6 +120,54 @@ def read_within(descriptor, seconds, size=65536):
     return os.read(descriptor, size) if ready else b""
 
 
+def read_to_end(descriptor):
+    """What a terminal shows until the last who had it open is gone."""
+    text = b""
+    while True:
+        try:
+            piece = os.read(descriptor, 65536)
+        except OSError:
+            return text
+        if not piece:
+            return text
+        text += piece
+
+
+def on_terminal(words, stdin):
+    """A command whose output is a terminal without colours, and what that shows."""
+    import pty
+    master, slave = pty.openpty()
+    process = spawn(words, stdout=slave, preexec_fn=restore_signals, start_new_session=True,
+                    env=dict(ENVIRONMENT, NO_COLOR="1"))
+    os.close(slave)
+    process.stdin.write(stdin)
+    process.stdin.close()
+    text = read_to_end(master)
+    os.close(master)
+    return finish(process), text.replace(b"\r\n", b"\n")
+
+
+def load(name):
+    """A program of scripts/ as a module."""
+    import importlib.machinery
+    import importlib.util
+    path = os.path.join(os.environ["TOP"], "scripts", name)
+    loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), path)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def save(path, data):
+    with open(path, "wb") as file:
+        file.write(data)
+
+
 def wait_until(condition, timeout=10, step=0.01):
     end = time.monotonic() + timeout
     while time.monotonic() < end:

@@ -6,7 +6,7 @@ import struct
 import fcntl
 import termios
 
-from common import ENVIRONMENT, check, done, finish, spawn
+from common import ENVIRONMENT, check, done, finish, read_to_end, spawn
 
 
 def shown(arguments, columns=0, **variables):
@@ -19,15 +19,7 @@ def shown(arguments, columns=0, **variables):
     environment.update(variables)
     process = spawn(arguments, stdout=slave, stderr=slave, env=environment)
     os.close(slave)
-    text = b""
-    while True:
-        try:
-            piece = os.read(master, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        text += piece
+    text = read_to_end(master)
     result = finish(process)
     os.close(master)
     return result.status, text.decode().replace("\r\n", "\n")

@@ -1,41 +1,21 @@
 """hll.py - distinct keys: golden files, random streams, crafted files, kill -9, a terminal"""
 
 import glob
-import importlib.machinery
-import importlib.util
 import json
 import os
-import pty
 import random
 import struct
 import sys
 import time
 
-from common import (LONG, check, check_none, done, finish, is_clean, restore_signals, run, spawn)
+from common import (LONG, check, check_none, content, done, is_clean, load, on_terminal, run, save,
+                    spawn)
 
 TOP = os.environ["TOP"]
 GOLDEN = os.path.join(TOP, "tests", "golden")
 
 
-def load(name):
-    path = os.path.join(TOP, "scripts", name)
-    loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), path)
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
-    loader.exec_module(module)
-    return module
-
-
 fmt = load("sketch-format")
-
-
-def content(path):
-    with open(path, "rb") as file:
-        return file.read()
-
-
-def save(path, data):
-    with open(path, "wb") as file:
-        file.write(data)
 
 
 # ---- golden files: the number of the independent writer, and written again
@@ -260,25 +240,6 @@ check(result.status == 0 and os.listdir("k") == ["f"], "and gone after the next 
 
 
 # ---- a terminal
-def on_terminal(words, stdin):
-    master, slave = pty.openpty()
-    process = spawn(words, stdout=slave, preexec_fn=restore_signals, start_new_session=True)
-    os.close(slave)
-    process.stdin.write(stdin)
-    process.stdin.close()
-    text = b""
-    while True:
-        try:
-            piece = os.read(master, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        text += piece
-    os.close(master)
-    return finish(process), text.replace(b"\r\n", b"\n")
-
-
 stream = b"".join(b"%d\n" % i for i in range(2000))
 result, text = on_terminal(["hll-count", "--bounds"], stream)
 check(text == b"2,000\t2,000\t2,000\n" and result.status == 0, "on a terminal: digits in groups",
