@@ -10,8 +10,8 @@
 #define DURATION_TEXT 32
 
 /* Nanoseconds in the largest unit of which they are a whole number ("90s", "5min", "7d",
- * "500ms"; a day alone is "24h"), else as seconds ("1.000000001s"): what the tools read as the same number.
- * Returns out. */
+ * "500ms"; a day alone is "24h"), else as seconds ("1.000000001s"): what the tools read as
+ * the same number.  Returns out. */
 char *duration_text(char out[DURATION_TEXT], uint64_t nanoseconds);
 
 /* The same, or "500 records". */

@@ -102,7 +102,8 @@ is "$? $(info whole.hll distinct)" "0 10" "hll-count -o -"
 bloom-build -n 10 -o - ./- >whole.bloom
 is "$? $(info whole.bloom records)" "0 10" "bloom-build -o -"
 for option in --append --remove-from; do
-	clean_error "bloom-build $option and -o -" "--output" bloom-build $option a.counting -o - list
+	clean_error "bloom-build $option and -o -" "--output" \
+		bloom-build $option a.counting -o - list
 done
 for command in cms-count cms-top hll-count; do
 	file=a.cms
@@ -110,8 +111,9 @@ for command in cms-count cms-top hll-count; do
 	clean_error "$command --append and -o -" "" $command --append $file -o - list
 done
 same list ./- "and is not written to"
-for command in "cms-count --append" "cms-top --append" "hll-count --append" "bloom-build --append" \
-	"bloom-build --remove-from" "bloom-uniq --state" "bloom-uniq --duplicates" "cms-top -o"; do
+for command in "cms-count --append" "cms-top --append" "hll-count --append" \
+	"bloom-build --append" "bloom-build --remove-from" "bloom-uniq --state" \
+	"bloom-uniq --duplicates" "cms-top -o"; do
 	# shellcheck disable=SC2086 # words
 	clean_error "$command -" "" $command - list
 done

@@ -10,7 +10,7 @@ import sys
 import time
 
 from common import (LONG, check, check_none, content, done, is_clean, load, on_terminal, one_line,
-                    restore_signals, run, save, spawn)
+                    run, save, spawn)
 
 TOP = os.environ["TOP"]
 GOLDEN = os.path.join(TOP, "tests", "golden")
