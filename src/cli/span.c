@@ -13,7 +13,7 @@ bool span_parse(const char *option, const char *value, struct span *span)
 
 	/* What ends like a number is one, M is a million; else it can only be a duration,
 	 * and the error says so: m may have been meant for minutes. */
-	if (*value != '\0' && strchr("0123456789.kKMGTe", value[strlen(value) - 1]) == NULL) {
+	if (*value != '\0' && strchr("0123456789kKMGT", value[strlen(value) - 1]) == NULL) {
 		span->unit = SKETCH_WINDOW_NANOSECONDS;
 		good = number_duration(value, &span->length, &error);
 	} else {
