@@ -163,6 +163,31 @@ shown = [frame[b"fresh"] for frame in frames_with_changes(terminal.text) if b"fr
 check(shown and shown[0] == (100, b"new") and b"1,000 keys tracked, floor " in terminal.text,
       "a key that was not known before is new, where not all are", shown, terminal.text[-600:])
 
+# Frames come at 0.1 s, 3.1 s and so on; the one after a resize is between two of them.
+terminal = Terminal(["cms-top", "--watch=3"], TERM="xterm", NO_COLOR="1")
+terminal.process.stdin.write(b"a\n")
+terminal.read(lambda text: b"  a" in text)
+terminal.process.stdin.write(b"a\n" * 5)
+terminal.read(lambda text: b"+5  a" in text)
+before = len(frames_of(terminal.text))
+fcntl.ioctl(terminal.master, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 70, 0, 0))
+terminal.read(lambda text: len(frames_of(text)) > before and text.endswith(b"\033[J"))
+terminal.end()
+shown = [frame.get(b"a") for frame in frames_with_changes(terminal.text)]
+check(shown[before - 1:before + 1] == [(6, b"+5"), (6, b"+5")],
+      "a frame after a resize shows the same changes again", shown, terminal.text)
+
+# A window of a few lines has keys first, then what is read, then the names of the columns.
+for lines, texts in ((1, [b"  a"]), (2, [b"4 records", b"  a"]), (3, [b"4 records", b"  a", b"  b"]),
+                     (4, [b"4 records", b"  key", b"  a", b"  b"])):
+    terminal = Terminal(["cms-top", "--watch=0.2"], lines=lines, TERM="xterm", NO_COLOR="1")
+    terminal.process.stdin.write(b"a\nb\na\nc\n")
+    terminal.read(lambda text: len(frames_of(text)) >= 4)
+    terminal.end()
+    shown = frames_of(terminal.text)[2].split(b"\r\r\n")
+    check(len(shown) == lines and all(text in line for text, line in zip(texts, shown)),
+          "a window of %d lines" % lines, shown)
+
 # ---- an input that ends before there is anything to see
 terminal = Terminal(["cms-top", "--watch"], TERM="xterm", NO_COLOR="1")
 terminal.process.stdin.write(b"a\n")
