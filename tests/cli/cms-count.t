@@ -100,6 +100,10 @@ expect 0 '1\ta\n' "the saved keys are folded: so are those asked for" \
 expect 0 '1\ta\n' "as said by the file, not by -i" bash -c 'cms-count --query f.cms -e A'
 cp s.cms copy.cms
 ln -s s.cms link.cms
+echo 18446744073709551615 | cms-count -W 1 -o most.cms
+cp most.cms most2.cms
+expect 0 '18446744073709551615\t18446744073709551615\n' "a sum beyond 64 bits is the most there is" \
+	cms-count --query most.cms --query most2.cms -e 18446744073709551615
 clean_error "a sketch named twice" "named twice" cms-count --query s.cms --query link.cms -e a
 expect 0 '6\ta\n' "but not its copy" cms-count --query s.cms --query copy.cms -e a
 clean_error "-i against a sketch that does not fold" ignore-case cms-count -i --query s.cms -e a

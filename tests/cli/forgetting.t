@@ -216,8 +216,9 @@ quietly "be counted" bash -c "echo 17000000000000 | cms-count -W 1 --decay=9999 
 printf 'a 17000000000000\na 900000000000\n' >w
 clean_error "a total beyond 2^44" "record 2" cms-count -f 1 -W 2 --decay 1e9 -o u w
 like "$(cat "$ERR")" '2\^44' "is refused by that number"
+printf 'x\n\n' | cat - w >later
 clean_error "records without a key are counted, too" "record 4" \
-	bash -c "{ printf 'x\n\n'; cat w; } | cms-count -f 1 -W 2 --decay 1e9 -o u"
+	cms-count -f 1 -W 2 --decay 1e9 -o u later
 
 # ---- the throttle
 for n in 1 9 100 777 5000; do
@@ -327,6 +328,12 @@ if [ -n "$PYTHON" ]; then
 		run $tool --stats --query ahead
 		said='as it was at 2100-01-01 00:00:00 UTC .*later than now by the clock'
 		like "$(cat "$ERR")" "$said" "$tool: of the future"
+	done
+	echo old | "$PYTHON" "$TOP/scripts/sketch-format" write "${formats[@]}" \
+		--decay nanoseconds:half=300000000000,now=1577837101000000000 >later.decay
+	for files in "old later" "later old"; do
+		expect 0 '1.500\told\n' "both are asked at the later moment: $files" \
+			cms-count --query "${files% *}.decay" --query "${files#* }.decay" -e old
 	done
 	run cms-top --stats --query old.decay
 	like "$(cat "$ERR")" 'a count halves every 5min$' "half-lives are durations"

@@ -55,6 +55,9 @@ quietly "other questions" \
 is "$(get what_if_n)" 2000 "are answered"
 clean_error "which an empty one cannot be asked" empty.bloom fpr-calc --file empty.bloom --table
 clean_error "nor a full one" full.bloom fpr-calc --file full.bloom --curve n
+bloom-build --kind counting -n 1000 -p 0.01 -o counters.bloom list
+clean_error "nor one of counters about bits" "about bits" \
+	fpr-calc --file counters.bloom --curve n
 clean_error "a file that is none" nowhere fpr-calc --file nowhere
 clean_error "a file that is no filter" list fpr-calc --file list
 head -c 500 f.bloom >short

@@ -49,6 +49,17 @@ trouble "damaged bits among others" bad.bloom sketch-info --json f.bloom bad.blo
 ok "do not stop the others" test "$(wc -l <"$OUT")" -ge 2
 
 # ---- --check
+bloom-build -p 0.003 -o grows.bloom list
+is "$(info grows.bloom p)" 0.003 "of a filter that grows: the rate that was asked for"
+bloom-uniq --window 10 -p 0.003 --state window.bloom list >.tap/ok
+is "$(info window.bloom p)" 0.003 "and of a window"
+# All keys are in the second of two generations.
+bloom-uniq --window 1h -n 20 -p 0.01 --state full.bloom list >.tap/ok 2>&1
+run sketch-info --check full.bloom
+is "$status $(sed -n 's/^past_capacity\t//p' "$OUT")" "1 yes" "a layer past its capacity is the whole's"
+is "$(awk '$1 == "rate" { all = $2 } $1 == "layer.1.rate" { last = $2 }
+	END { print (all > 0.5 && all - last < 1e-12 && last - all < 1e-12) }' "$OUT")" 1 \
+	"and so is its rate"
 run sketch-info --check f.bloom g.bloom empty.bloom
 is "$status" 0 "--check: all within capacity, status 0"
 bloom-build -n 10 -o past.bloom list 2>/dev/null
