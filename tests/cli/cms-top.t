@@ -95,16 +95,18 @@ expect 0 '3\ta\n1\tb\n' "--min-share: what has it is in" \
 	bash -c "printf 'a\nb\na\na\n' | cms-top --min-share 0.25"
 clean_error "--min-share 2" 2 cms-top --min-share 2 twelve
 # RFC 3629: the first and last of each length; overlong forms, halves of a pair, beyond U+10FFFF.
-for bytes in '\302\200' '\337\277' '\340\240\200' '\355\237\277' '\356\200\200' '\357\277\277' \
-	'\360\220\200\200' '\364\217\277\277'; do
+for bytes in '\302\200' '\337\277' '\340\240\200' '\355\237\277' '\356\200\200' \
+	'\357\277\277' '\360\220\200\200' '\364\217\277\277'; do
 	# shellcheck disable=SC2059 # a format, for its escapes
 	not_ok "$bytes is UTF-8" grep -q key_hex <(printf "$bytes\n" | cms-top --json)
 done
-for bytes in '\300\200' '\301\277' '\340\237\277' '\355\240\200' '\355\277\277' '\360\217\277\277' \
-	'\364\220\200\200' '\365\200\200\200' '\200' '\303' '\343\201' '\360\237\230' '\303a'; do
+for bytes in '\300\200' '\301\277' '\340\237\277' '\355\240\200' '\355\277\277' \
+	'\360\217\277\277' '\364\220\200\200' '\365\200\200\200' \
+	'\200' '\303' '\343\201' '\360\237\230' '\303a'; do
 	# shellcheck disable=SC2059 # a format, for its escapes
 	ok "$bytes is not" grep -q key_hex <(printf "$bytes\n" | cms-top --json)
 done
+like "$(printf '\177\001\n' | cms-top --json)" '"key":"\\u007f\\u0001"' "control bytes are escaped"
 clean_error "--json and --pad" exclude cms-top --json --pad twelve
 printf 'a"\\\na"\\\n\377\n\303\244\n' | cms-top --json -k 3 >json
 # shellcheck disable=SC2016 # the dollars are Python's

@@ -60,7 +60,8 @@ run fpr-calc -n 1M -p 1% -L classic --compare --key-bytes 100
 is "$(($(get hash_set) - short_keys))" 80000000 "longer keys, a larger set"
 for question in "--curve=n" --compare --explain "--what-if n=5" "--load 0.1"; do
 	# shellcheck disable=SC2086 # words
-	clean_error "$question of counters" "about bits" fpr-calc --kind counting -n 1k -p 1% $question
+	clean_error "$question of counters" "about bits" \
+		fpr-calc --kind counting -n 1k -p 1% $question
 done
 clean_error "--key-bytes alone" "needs --compare" fpr-calc -n 1M -p 1% --key-bytes 100
 clean_error "--compare of a ratio" "-n" fpr-calc --load 0.1 --compare

@@ -56,7 +56,8 @@ is "$(info window.bloom p)" 0.003 "and of a window"
 # All keys are in the second of two generations.
 bloom-uniq --window 1h -n 20 -p 0.01 --state full.bloom list >.tap/ok 2>&1
 run sketch-info --check full.bloom
-is "$status $(sed -n 's/^past_capacity\t//p' "$OUT")" "1 yes" "a layer past its capacity is the whole's"
+is "$status $(sed -n 's/^past_capacity\t//p' "$OUT")" "1 yes" \
+	"a layer past its capacity is the whole's"
 is "$(awk '$1 == "rate" { all = $2 } $1 == "layer.1.rate" { last = $2 }
 	END { print (all > 0.5 && all - last < 1e-12 && last - all < 1e-12) }' "$OUT")" 1 \
 	"and so is its rate"

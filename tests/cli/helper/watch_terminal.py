@@ -178,7 +178,8 @@ check(shown[before - 1:before + 1] == [(6, b"+5"), (6, b"+5")],
       "a frame after a resize shows the same changes again", shown, terminal.text)
 
 # A window of a few lines has keys first, then what is read, then the names of the columns.
-for lines, texts in ((1, [b"  a"]), (2, [b"4 records", b"  a"]), (3, [b"4 records", b"  a", b"  b"]),
+for lines, texts in ((1, [b"  a"]), (2, [b"4 records", b"  a"]),
+                     (3, [b"4 records", b"  a", b"  b"]),
                      (4, [b"4 records", b"  key", b"  a", b"  b"])):
     terminal = Terminal(["cms-top", "--watch=0.2"], lines=lines, TERM="xterm", NO_COLOR="1")
     terminal.process.stdin.write(b"a\nb\na\nc\n")
