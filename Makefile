@@ -43,8 +43,8 @@ LOAD_SCALE ?= 1
 
 version = $(shell sed -n 's/^\treturn "\([0-9]*\.[0-9]*\.[0-9]*\)";$$/\1/p' src/core/*.c)
 
-hot := core/bloom core/kernel core/counting core/cuckoo core/murmur3 core/crc32c core/counts \
-	core/tracked core/ladder core/ring core/decay core/touch core/hll core/dcso \
+hot := core/bloom core/kernel core/counting core/cuckoo core/murmur3 core/siphash core/crc32c \
+	core/counts core/tracked core/ladder core/ring core/decay core/touch core/hll core/dcso \
 	cli/scan cli/cutter cli/field \
 	cli/record%
 

@@ -165,7 +165,8 @@ bool counts_options_check(const struct counts_options *options)
 		option_complain("%s", why);
 		return false;
 	}
-	return state_options_check(&options->state, "--append");
+	return keying_check(&options->keying, options->has_seed) &&
+	       state_options_check(&options->state, "--append");
 }
 
 /* --------------------------------------------------------------------- making */
@@ -233,11 +234,8 @@ static enum sketch_status make(const struct counts_options *options,
 
 struct sketch_counts *counts_make(const struct counts_options *options, bool fold, uint64_t tracked)
 {
-	struct sketch_identity identity = {
-		.family = SKETCH_FAMILY_MURMUR3,
-		.transforms = fold ? SKETCH_FOLD_ASCII : 0,
-		.seed = (uint32_t)options->seed,
-	};
+	struct sketch_identity identity =
+		keying_identity(&options->keying, (uint32_t)options->seed, fold, SKETCH_SINGLE);
 	struct sketch_counts_params params = {
 		.update = options->plain ? SKETCH_PLAIN : SKETCH_CONSERVATIVE,
 		.tracked = options->plain ? 0 : tracked,
@@ -343,6 +341,8 @@ static bool contradicts(const struct counts_options *options, bool fold,
 
 	if (contradicts_size(options, file, counts) ||
 	    contradicts_forgetting(options, file, counts))
+		return true;
+	if (!keying_fits(&options->keying, file, sketch_counts_identity(counts)))
 		return true;
 	if (options->plain && has->update != SKETCH_PLAIN) {
 		message("%s: update rule differs: the file's is conservative, not plain", file);

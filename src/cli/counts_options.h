@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "keying.h"
 #include "option.h"
 #include "records.h"
 #include "sketch.h"
@@ -18,6 +19,7 @@ struct counts_options {
 	uint64_t width, depth, size_bits;
 	uint64_t weight_field, seed;
 	bool has_seed, plain, bounds;
+	struct keying keying; /* has a group of its own; read before use */
 	struct span window, decay;
 	const char *output;
 	struct state_options state; /* --append */

@@ -6,6 +6,7 @@
 
 #include "message.h"
 #include "murmur3.h"
+#include "siphash.h"
 
 void cutter_rules_make(struct cutter_rules *rules, const struct records_setup *setup)
 {
@@ -15,8 +16,9 @@ void cutter_rules_make(struct cutter_rules *rules, const struct records_setup *s
 	*rules = (struct cutter_rules){
 		.options = options,
 		.seed = setup->seed,
+		.secret = setup->secret,
 		.fold = setup->fold,
-		.keep_keys = setup->keep_keys,
+		.keep_keys = setup->keep_keys || setup->secret != NULL,
 		.weight_field = setup->weight_field,
 		.terminator = options->zero_terminated ? '\0' : '\n',
 		.plain = !options->has_fields && setup->weight_field == 0 && !options->crlf &&
@@ -25,6 +27,8 @@ void cutter_rules_make(struct cutter_rules *rules, const struct records_setup *s
 		.split = { options->fields, options->delimiter, options->zero_terminated,
 			   options->quoted },
 	};
+	/* A keyed hash costs so much that a pass of its own makes no difference. */
+	rules->hashed_found = rules->plain && setup->secret == NULL;
 	rules->weights = rules->split;
 	rules->weights.list = (struct field_list){ 1,
 						   { { setup->weight_field, setup->weight_field } },
@@ -195,7 +199,10 @@ static bool find_weights(struct cutter *cutter, struct records_batch *batch)
 	return true;
 }
 
-static void hash_keys(const struct cutter *cutter, struct records_batch *batch, uint8_t *room)
+static inline __attribute__((always_inline)) void hash_each(const struct cutter *cutter,
+							    struct records_batch *batch,
+							    uint8_t *room,
+							    const struct sketch_secret *secret)
 {
 	for (size_t i = 0; i < batch->count; i++) {
 		if (!(batch->keyed[i / 64] >> i % 64 & 1))
@@ -206,9 +213,23 @@ static void hash_keys(const struct cutter *cutter, struct records_batch *batch, 
 			room += batch->key_lengths[i];
 		}
 		batch->hashes[i] =
-			murmur3_padded(batch->keys[i], batch->key_lengths[i], cutter->rules->seed);
+			secret != NULL ?
+				siphash_128(batch->keys[i], batch->key_lengths[i], secret) :
+				murmur3_padded(batch->keys[i], batch->key_lengths[i],
+					       cutter->rules->seed);
 		touch_key(cutter->touch, batch->hashes[i]);
 	}
+}
+
+/* Each hash has a loop of its own: none pays for the other. */
+static void hash_keys(const struct cutter *cutter, struct records_batch *batch, uint8_t *room)
+{
+	const struct sketch_secret *secret = cutter->rules->secret;
+
+	if (secret != NULL)
+		hash_each(cutter, batch, room, secret);
+	else
+		hash_each(cutter, batch, room, NULL);
 }
 
 /* Finds and hashes the key of each record where it is not simply the record. */
@@ -217,7 +238,8 @@ static bool make_keys(struct cutter *cutter, struct records_batch *batch)
 	const struct cutter_rules *rules = cutter->rules;
 	size_t bytes = (size_t)(batch->starts[batch->count] - batch->starts[0]);
 	/* One field, as it is, is hashed where it is found. */
-	struct sketch_hash *hashes = rules->one_field && !rules->fold ? batch->hashes : NULL;
+	bool found = rules->one_field && !rules->fold && rules->secret == NULL;
+	struct sketch_hash *hashes = found ? batch->hashes : NULL;
 	bool joins = rules->options->has_fields && !rules->one_field;
 	uint8_t *room;
 
@@ -252,14 +274,14 @@ static size_t take_records(const struct cutter *cutter, struct cutter_bytes *byt
 	batch->starts[0] = bytes->begin;
 	batch->unterminated = false;
 	count = rules->scan->records(&scan, RECORDS_BATCH, batch->starts,
-				     rules->plain ? batch->hashes : NULL);
+				     rules->hashed_found ? batch->hashes : NULL);
 	bytes->begin += batch->starts[count] - batch->starts[0];
 	bytes->searched += scan.from - bytes->searched;
 	if (count == 0 && bytes->ended && bytes->begin < bytes->end) {
 		/* The last one, without its terminator. */
 		batch->unterminated = true;
 		batch->starts[1] = bytes->end;
-		if (rules->plain)
+		if (rules->hashed_found)
 			batch->hashes[0] =
 				murmur3_padded(bytes->begin, (size_t)(bytes->end - bytes->begin),
 					       rules->seed);
@@ -283,6 +305,8 @@ bool cutter_next(struct cutter *cutter, struct cutter_bytes *bytes, struct recor
 		return make_keys(cutter, batch);
 	if (rules->keep_keys)
 		find_keys(cutter, batch, NULL, NULL);
+	if (!rules->hashed_found)
+		hash_keys(cutter, batch, NULL);
 	return true;
 }
 

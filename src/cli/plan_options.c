@@ -212,12 +212,7 @@ bool plan_complete(const struct plan_options *options, double rate, struct sketc
 static struct sketch_identity identity_of(const struct plan_options *options, bool fold,
 					  enum sketch_arrangement arrangement)
 {
-	return (struct sketch_identity){
-		.family = SKETCH_FAMILY_MURMUR3,
-		.transforms = fold ? SKETCH_FOLD_ASCII : 0,
-		.seed = options->seed,
-		.arrangement = arrangement,
-	};
+	return keying_identity(&options->keying, options->seed, fold, arrangement);
 }
 
 static struct sketch_bloom *made(struct sketch_bloom *filter, enum sketch_status status,
@@ -332,6 +327,8 @@ static bool contradicts_rest(const struct plan_options *options, bool fold, cons
 	uint64_t seed = options->seed;
 	char first[32], second[32];
 
+	if (!keying_fits(&options->keying, file, identity))
+		return true;
 	if (asked != 0 && memcmp(&asked, &promised, sizeof promised) != 0) {
 		message("%s: p differs: the file has %s, the command line says %s", file,
 			number_print(first, promised), number_print(second, asked));

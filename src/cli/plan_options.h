@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "keying.h"
 #include "option.h"
 #include "sketch.h"
 
@@ -16,6 +17,7 @@ struct plan_options {
 	enum sketch_kind kind; /* SKETCH_KIND_BLOOM where none was given */
 	bool has_kind;
 	unsigned int counter_bits; /* or 0 */
+	struct keying keying;      /* of tools that have its group; read before use */
 };
 
 #define PLAN_OPTIONS_NONE                                                                          \

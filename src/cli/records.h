@@ -82,6 +82,9 @@ struct records_setup {
 	char *const *names; /* operands; none stands for "-" */
 	size_t count;
 	uint32_t seed;
+	/* Keys are hashed by SipHash under it, not by MurmurHash3 under the seed; NULL: not.
+	 * To be kept by the caller until the records are closed. */
+	const struct sketch_secret *secret;
 	bool fold;             /* keys are folded (asked for, or as the filter says) */
 	bool keep_keys;        /* fill in batch->keys */
 	uint64_t weight_field; /* the field that holds the weight; 0: none does.  A record

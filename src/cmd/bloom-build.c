@@ -68,8 +68,7 @@ static bool take_option(void *context, int letter, const char *value)
 
 static const char *const examples[] = {
 	"bloom-build -n 10M -p 0.001 -o users.bloom users.txt",
-	"bloom-build --append seen.bloom < today.log",
-	"bloom-build -f 1 -n 100k -o clients.bloom access.log",
+	"bloom-build -f 1 --append clients.bloom < access.log",
 	"bloom-build --kind counting -n 1M -o live.bloom sessions.txt",
 	"bloom-build --remove-from live.bloom ended.txt",
 	NULL,
@@ -101,6 +100,7 @@ static bool parse_args(struct build *build, int argc, char **argv, int *status)
 		{ NULL, build_specs, sizeof build_specs / sizeof *build_specs, take_option, build },
 		state_option_group(&build->state),
 		plan_option_group(&build->plan),
+		keying_option_group(&build->plan.keying),
 		plan_kind_option_group(&build->plan),
 		record_option_group(&build->records),
 		parallel_option_group(&build->parallel,
@@ -135,6 +135,7 @@ static bool parse_args(struct build *build, int argc, char **argv, int *status)
 		return false;
 	}
 	return plan_kind_check(&build->plan) &&
+	       keying_check(&build->plan.keying, build->plan.has_seed) &&
 	       record_options_check(&build->records, argc - first) &&
 	       state_options_check(&build->state, build->removes ? "--remove-from" : "--append");
 }
@@ -356,6 +357,7 @@ static bool open_records(struct run *run)
 		.names = build->inputs,
 		.count = build->input_count,
 		.seed = identity->seed,
+		.secret = keying_secret(&build->plan.keying, identity),
 		.fold = identity->transforms & SKETCH_FOLD_ASCII,
 		.all_needed = true,
 		.tick = build->state.save_every > 0 ? save_state : NULL,
@@ -455,6 +457,7 @@ int main(int argc, char **argv)
 	system_begin();
 	message_begin("bloom-build");
 	if (parse_args(&build, argc, argv, &status))
-		status = run_build(&build) ? 0 : 2;
+		status = keying_read(&build.plan.keying) && run_build(&build) ? 0 : 2;
+	keying_end(&build.plan.keying);
 	return system_end(status);
 }

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "filter.h"
+#include "keying.h"
 #include "message.h"
-#include "murmur3.h"
 #include "open.h"
 #include "option.h"
 #include "output.h"
@@ -24,6 +24,7 @@ struct query {
 	struct words filters, keys;
 	struct record_options records;
 	struct parallel_options parallel;
+	struct keying keying;
 	char *const *inputs;
 	size_t input_count;
 };
@@ -107,6 +108,7 @@ static bool parse_args(struct query *query, int argc, char **argv, int *status)
 {
 	const struct option_group groups[] = {
 		{ NULL, query_specs, sizeof query_specs / sizeof *query_specs, take_option, query },
+		keying_option_group(&query->keying),
 		record_option_group(&query->records),
 		parallel_option_group(&query->parallel, "threads (0: all processors)"),
 		{ 0 },
@@ -147,9 +149,11 @@ struct run {
 	struct output *final;
 	struct touch touch;
 	/* How records are hashed as they are read: with the first filter's seed (0 where
-	 * that has none), and folded where every filter folds.  A filter that wants it
-	 * otherwise makes its own hashes of the keys, which are not folded then. */
+	 * that has none) or under its secret, and folded where every filter folds.  A filter
+	 * that wants it otherwise makes its own hashes of the keys, which are not folded
+	 * then. */
 	uint32_t seed;
+	const struct sketch_secret *secret; /* or NULL */
 	bool fold;
 	uint64_t selected, found;
 	bool done; /* --quiet has its answer */
@@ -166,6 +170,21 @@ static uint32_t seed_of(const struct asked *asked)
 	return asked->dcso != NULL ? 0 : filter_identity(&asked->filter)->seed;
 }
 
+static const struct sketch_secret *secret_of(const struct run *run, const struct asked *asked)
+{
+	return asked->dcso != NULL ?
+		       NULL :
+		       keying_secret(&run->query->keying, filter_identity(&asked->filter));
+}
+
+/* Of several filters some may have a key and others none. */
+static bool check_key(const struct run *run, const char *name, const struct asked *asked)
+{
+	return secret_of(run, asked) == NULL ||
+	       keying_fits(&run->query->keying, message_input_name(name),
+			   filter_identity(&asked->filter));
+}
+
 static bool open_filter(struct run *run, const char *name, enum sketch_access access,
 			struct asked *asked)
 {
@@ -174,7 +193,7 @@ static bool open_filter(struct run *run, const char *name, enum sketch_access ac
 	if (file == NULL)
 		return false;
 	if (sketch_file_kind(file) != SKETCH_KIND_DCSO)
-		return filter_of_file(&asked->filter, name, file);
+		return filter_of_file(&asked->filter, name, file) && check_key(run, name, asked);
 	run->has_dcso = true;
 	asked->dcso = filter_dcso_of_file(name, file);
 	return asked->dcso != NULL;
@@ -187,6 +206,7 @@ static bool open_filters(struct run *run)
 	/* What is verified as it is used cannot be used by several at once. */
 	enum sketch_access access =
 		run->query->parallel.threads > 1 ? SKETCH_VERIFIED : SKETCH_READ;
+	bool keyed = false;
 
 	run->filters = calloc(names->count, sizeof *run->filters);
 	if (run->filters == NULL) {
@@ -204,8 +224,16 @@ static bool open_filters(struct run *run)
 			return false;
 		}
 		run->fold = run->fold && folds(&run->filters[i]);
+		keyed = keyed || secret_of(run, &run->filters[i]) != NULL;
+	}
+	if (run->query->keying.path != NULL && !keyed) {
+		message("%s: was made without a key: --key-file does not fit %s",
+			message_input_name(names->items[0]),
+			names->count == 1 ? "it" : "it, nor the others");
+		return false;
 	}
 	run->seed = seed_of(&run->filters[0]);
+	run->secret = secret_of(run, &run->filters[0]);
 	/* The lines of others are elsewhere. */
 	if (run->filters[0].dcso == NULL &&
 	    filter_kind(&run->filters[0].filter) == SKETCH_KIND_BLOOM)
@@ -216,12 +244,12 @@ static bool open_filters(struct run *run)
 
 /* The hash of one key that was not folded yet; false without memory. */
 static bool hash_key(const uint8_t *key, size_t length, bool fold, uint32_t seed,
-		     struct sketch_hash *hash)
+		     const struct sketch_secret *secret, struct sketch_hash *hash)
 {
 	uint8_t *folded;
 
 	if (!fold) {
-		*hash = murmur3(key, length, seed);
+		*hash = sketch_key_hash(key, length, seed, secret);
 		return true;
 	}
 	folded = malloc(length + 1);
@@ -230,7 +258,7 @@ static bool hash_key(const uint8_t *key, size_t length, bool fold, uint32_t seed
 		return false;
 	}
 	records_fold(folded, key, length);
-	*hash = murmur3(folded, length, seed);
+	*hash = sketch_key_hash(folded, length, seed, secret);
 	free(folded);
 	return true;
 }
@@ -241,13 +269,15 @@ static const struct sketch_hash *hashes_for(const struct run *run, const struct 
 					    const struct records_batch *batch,
 					    struct sketch_hash *own)
 {
+	const struct sketch_secret *secret = secret_of(run, filter);
 	uint32_t seed = seed_of(filter);
 
-	if (seed == run->seed && folds(filter) == run->fold)
+	if (seed == run->seed && secret == run->secret && folds(filter) == run->fold)
 		return batch->hashes;
 	for (size_t i = 0; i < batch->count; i++) {
 		if (batch->keyed[i / 64] >> i % 64 & 1 &&
-		    !hash_key(batch->keys[i], batch->key_lengths[i], folds(filter), seed, &own[i]))
+		    !hash_key(batch->keys[i], batch->key_lengths[i], folds(filter), seed, secret,
+			      &own[i]))
 			return NULL;
 	}
 	return own;
@@ -418,6 +448,7 @@ static bool ask_inputs(struct run *run, bool *trouble)
 		.names = query->inputs,
 		.count = query->input_count,
 		.seed = run->seed,
+		.secret = run->secret,
 		.fold = run->fold,
 		.keep_keys = query->filters.count > 1 || run->has_dcso,
 		.absent = "for a key: -e ",
@@ -454,7 +485,7 @@ static bool ask_key(struct run *run, const char *key)
 	batch.starts[0] = batch.keys[0] = (const uint8_t *)key;
 	batch.key_lengths[0] = strlen(key);
 	batch.starts[1] = batch.starts[0] + batch.key_lengths[0];
-	return hash_key(batch.keys[0], batch.key_lengths[0], run->fold, run->seed,
+	return hash_key(batch.keys[0], batch.key_lengths[0], run->fold, run->seed, run->secret,
 			&batch.hashes[0]) &&
 	       answer(run, &batch);
 }
@@ -505,7 +536,8 @@ int main(int argc, char **argv)
 	system_begin();
 	message_begin("bloom-query");
 	if (parse_args(&query, argc, argv, &status))
-		status = run_query(&query);
+		status = keying_read(&query.keying) ? run_query(&query) : 2;
+	keying_end(&query.keying);
 	free(query.filters.items);
 	free(query.keys.items);
 	return system_end(status);

@@ -111,7 +111,8 @@ static bool check_options(const struct uniq *uniq)
 		option_complain("--window by time needs --keys: the most keys in one window");
 		return false;
 	}
-	return state_options_check(&uniq->state, "--state");
+	return keying_check(&uniq->plan.keying, uniq->plan.has_seed) &&
+	       state_options_check(&uniq->state, "--state");
 }
 
 static bool parse_args(struct uniq *uniq, int argc, char **argv, int *status)
@@ -120,6 +121,7 @@ static bool parse_args(struct uniq *uniq, int argc, char **argv, int *status)
 		{ NULL, uniq_specs, sizeof uniq_specs / sizeof *uniq_specs, take_option, uniq },
 		state_option_group(&uniq->state),
 		plan_option_group(&uniq->plan),
+		keying_option_group(&uniq->plan.keying),
 		record_option_group(&uniq->records),
 		parallel_option_group(&uniq->parallel, NULL),
 		{ 0 },
@@ -499,6 +501,7 @@ static bool open_streams(struct run *run)
 		.names = uniq->inputs,
 		.count = uniq->input_count,
 		.seed = identity->seed,
+		.secret = keying_secret(&uniq->plan.keying, identity),
 		.fold = identity->transforms & SKETCH_FOLD_ASCII,
 		.idle = flush,
 		.tick = uniq->state.save_every > 0 ? save : NULL,
@@ -594,6 +597,7 @@ int main(int argc, char **argv)
 	system_begin();
 	message_begin("bloom-uniq");
 	if (parse_args(&uniq, argc, argv, &status))
-		status = run_uniq(&uniq);
+		status = keying_read(&uniq.plan.keying) ? run_uniq(&uniq) : 2;
+	keying_end(&uniq.plan.keying);
 	return system_end(status);
 }

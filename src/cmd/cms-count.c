@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "counts_options.h"
+#include "identity.h"
 #include "message.h"
-#include "murmur3.h"
 #include "number.h"
 #include "option.h"
 #include "output.h"
@@ -68,8 +68,7 @@ static bool take_option(void *context, int letter, const char *value)
 static const char *const examples[] = {
 	"cms-count < app.log",
 	"tail -F app.log | cms-count --at-most 5 --window=1min",
-	"cms-count -o day.cms < app.log; cms-count --query day.cms < keys",
-	"cms-count --query day.cms -e '\"GET / HTTP/1.1\"' --bounds",
+	"cms-count -o day.cms < app.log; cms-count --query day.cms -e 'disk full'",
 	NULL,
 };
 
@@ -145,6 +144,7 @@ static bool parse_args(struct count *count, int argc, char **argv, int *status)
 	const struct option_group groups[] = {
 		{ NULL, count_specs, sizeof count_specs / sizeof *count_specs, take_option, count },
 		counts_option_group(&count->counts),
+		keying_option_group(&count->counts.keying),
 		state_option_group(&count->counts.state),
 		record_option_group(&count->records),
 		parallel_option_group(&count->parallel, "threads for --plain (0: all processors)"),
@@ -305,13 +305,9 @@ static bool adds_up(const struct run *run, size_t i)
 	const struct sketch_identity *identity = sketch_counts_identity(run->asked[i]);
 	struct sketch_error error;
 
-	if (identity->seed != first->seed || identity->transforms != first->transforms) {
-		message("%s and %s: %s differs", message_input_name(names->items[0]),
-			message_input_name(names->items[i]),
-			identity->seed != first->seed ? "seed" : "ignore-case");
-		return false;
-	}
-	if (i == 0 || sketch_counts_forget_alike(run->asked[0], run->asked[i], &error) == SKETCH_OK)
+	if (i == 0 ||
+	    (identity_compare(first, identity, &error) == SKETCH_OK &&
+	     sketch_counts_forget_alike(run->asked[0], run->asked[i], &error) == SKETCH_OK))
 		return true;
 	message("%s and %s: %s", message_input_name(names->items[0]),
 		message_input_name(names->items[i]), error.text);
@@ -331,7 +327,9 @@ static bool open_sketches(struct run *run)
 		if (counts_named_twice(names->items, i))
 			return false;
 		run->asked[i] = counts_open(names->items[i]);
-		if (run->asked[i] == NULL || !adds_up(run, i))
+		if (run->asked[i] == NULL || !adds_up(run, i) ||
+		    !keying_fits(&run->count->counts.keying, message_input_name(names->items[i]),
+				 sketch_counts_identity(run->asked[i])))
 			return false;
 	}
 	bring_together(run);
@@ -385,6 +383,7 @@ static bool answer_batch(struct run *run, const struct records_batch *batch)
 static bool answer_words(struct run *run)
 {
 	const struct sketch_identity *identity = sketch_counts_identity(run->asked[0]);
+	const struct sketch_secret *secret = keying_secret(&run->count->counts.keying, identity);
 	const struct words *words = &run->count->keys;
 
 	for (size_t i = 0; i < words->count; i++) {
@@ -398,7 +397,8 @@ static bool answer_words(struct run *run)
 			records_fold(key, (const uint8_t *)words->items[i], length);
 		else
 			memcpy(key, words->items[i], length);
-		good = good && answer(run, key, length, murmur3(key, length, identity->seed));
+		good = good && answer(run, key, length,
+				      sketch_key_hash(key, length, identity->seed, secret));
 		free(key);
 		if (!good)
 			return false;
@@ -466,6 +466,7 @@ static bool open_records(struct run *run, bool asks)
 		.names = count->inputs,
 		.count = count->input_count,
 		.seed = identity->seed,
+		.secret = keying_secret(&count->counts.keying, identity),
 		.fold = identity->transforms & SKETCH_FOLD_ASCII,
 		.keep_keys = true,
 		.weight_field = count->counts.weight_field,
@@ -581,7 +582,8 @@ int main(int argc, char **argv)
 	system_begin();
 	message_begin("cms-count");
 	if (parse_args(&count, argc, argv, &status))
-		status = run_count(&count);
+		status = keying_read(&count.counts.keying) ? run_count(&count) : 2;
+	keying_end(&count.counts.keying);
 	free(count.counts.queries.items);
 	free(count.keys.items);
 	return system_end(status);

@@ -88,8 +88,7 @@ static bool take_option(void *context, int letter, const char *value)
 }
 
 static const char *const examples[] = {
-	"cms-top -k 20 < app.log",
-	"cms-top -f 7 access.log; cms-top -Qf 6 access.log",
+	"cms-top -k 20 < app.log; cms-top -Qf 6 access.log",
 	"tail -F access.log | cms-top -Qf 6 --window=5min --watch",
 	"tail -F access.log | cms-top -f 1 --window=5min --watch=2 > blocks",
 	"cms-top -Qf 1 -W 8 -o all.cms access.log; cms-top --query all.cms",
@@ -170,6 +169,7 @@ static bool parse_args(struct top *top, int argc, char **argv, int *status)
 	const struct option_group groups[] = {
 		{ NULL, top_specs, sizeof top_specs / sizeof *top_specs, take_option, top },
 		counts_option_group(&top->counts),
+		keying_option_group(&top->counts.keying),
 		state_option_group(&top->counts.state),
 		record_option_group(&top->records),
 		parallel_option_group(&top->parallel, NULL),
@@ -568,6 +568,7 @@ static bool count_inputs(struct run *run)
 		.names = top->inputs,
 		.count = top->input_count,
 		.seed = identity->seed,
+		.secret = keying_secret(&top->counts.keying, identity),
 		.fold = identity->transforms & SKETCH_FOLD_ASCII,
 		.keep_keys = true,
 		.weight_field = top->counts.weight_field,
@@ -599,6 +600,13 @@ static bool tracks(const char *name, const struct sketch_counts *counts)
 	return false;
 }
 
+/* Whether a saved sketch can be shown; for that no key is hashed. */
+static bool shows(const struct top *top, const char *name, const struct sketch_counts *counts)
+{
+	return tracks(name, counts) && keying_agrees(&top->counts.keying, message_input_name(name),
+						     sketch_counts_identity(counts));
+}
+
 /* Adds up the sketches that are asked. */
 static bool add_queries(struct run *run)
 {
@@ -606,13 +614,13 @@ static bool add_queries(struct run *run)
 	struct sketch_counts *whole = counts_open(names->items[0]);
 
 	run->target.counts = whole;
-	if (whole == NULL || !tracks(names->items[0], whole))
+	if (whole == NULL || !shows(run->top, names->items[0], whole))
 		return false;
 	for (size_t i = 1; i < names->count; i++) {
 		struct sketch_counts *part =
 			counts_named_twice(names->items, i) ? NULL : counts_open(names->items[i]);
 		struct sketch_error error;
-		bool good = part != NULL && tracks(names->items[i], part);
+		bool good = part != NULL && shows(run->top, names->items[i], part);
 
 		if (good && sketch_counts_union(whole, part, &error) != SKETCH_OK) {
 			message("%s and %s: %s", message_input_name(names->items[0]),
@@ -681,7 +689,8 @@ int main(int argc, char **argv)
 	system_begin();
 	message_begin("cms-top");
 	if (parse_args(&top, argc, argv, &status))
-		status = run_top(&top);
+		status = keying_read(&top.counts.keying) ? run_top(&top) : 2;
+	keying_end(&top.counts.keying);
 	free(top.counts.queries.items);
 	return system_end(status);
 }

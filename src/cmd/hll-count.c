@@ -9,6 +9,7 @@
 
 #include "distinct.h"
 #include "json.h"
+#include "keying.h"
 #include "message.h"
 #include "number.h"
 #include "open.h"
@@ -39,6 +40,7 @@ struct count {
 	uint64_t precision, seed; /* precision: 0 where it was not given */
 	double error;             /* the same */
 	bool has_seed, bounds, json, quiet;
+	struct keying keying;
 	struct record_options records;
 	struct parallel_options parallel;
 	char *const *inputs;
@@ -187,13 +189,15 @@ static bool check_options(struct count *count)
 		count->precision = precision;
 	if (to_stdout(count))
 		count->quiet = true;
-	return state_options_check(&count->state, "--append");
+	return keying_check(&count->keying, count->has_seed) &&
+	       state_options_check(&count->state, "--append");
 }
 
 static bool parse_args(struct count *count, int argc, char **argv, int *status)
 {
 	const struct option_group groups[] = {
 		{ NULL, count_specs, sizeof count_specs / sizeof *count_specs, take_option, count },
+		keying_option_group(&count->keying),
 		state_option_group(&count->state),
 		record_option_group(&count->records),
 		parallel_option_group(&count->parallel, "threads (0: all processors)"),
@@ -283,11 +287,8 @@ struct run {
 
 static struct sketch_hll *make(const struct count *count)
 {
-	struct sketch_identity identity = {
-		.family = SKETCH_FAMILY_MURMUR3,
-		.transforms = count->records.fold ? SKETCH_FOLD_ASCII : 0,
-		.seed = (uint32_t)count->seed,
-	};
+	struct sketch_identity identity = keying_identity(&count->keying, (uint32_t)count->seed,
+							  count->records.fold, SKETCH_SINGLE);
 	uint32_t precision = count->precision > 0 ? (uint32_t)count->precision : COUNT_PRECISION;
 	struct sketch_hll *hll = NULL;
 	struct sketch_error error;
@@ -305,7 +306,8 @@ static bool contradicts(const struct count *count, const struct sketch_hll *hll)
 	if (count->precision > 0 && count->precision != sketch_hll_precision(hll))
 		return state_differs(file, "precision", sketch_hll_precision(hll),
 				     count->precision);
-	return state_contradicts(file, sketch_hll_identity(hll),
+	return !keying_fits(&count->keying, file, sketch_hll_identity(hll)) ||
+	       state_contradicts(file, sketch_hll_identity(hll),
 				 count->has_seed ? &count->seed : NULL, count->records.fold);
 }
 
@@ -327,14 +329,26 @@ static bool begin_append(struct run *run)
 	return true;
 }
 
+/* Opens a sketch that is asked, for which no key is hashed. */
+static struct sketch_hll *open_query(const struct count *count, const char *name)
+{
+	struct sketch_hll *hll = distinct_open(name);
+
+	if (hll == NULL ||
+	    keying_agrees(&count->keying, message_input_name(name), sketch_hll_identity(hll)))
+		return hll;
+	sketch_hll_free(hll);
+	return NULL;
+}
+
 /* All sketches that are asked, joined. */
 static bool join_queries(struct run *run)
 {
 	const struct words *names = &run->count->queries;
 
-	run->hll = distinct_open(names->items[0]);
+	run->hll = open_query(run->count, names->items[0]);
 	for (size_t i = 1; run->hll != NULL && i < names->count; i++) {
-		struct sketch_hll *part = distinct_open(names->items[i]);
+		struct sketch_hll *part = open_query(run->count, names->items[i]);
 		bool good = part != NULL &&
 			    distinct_join(run->hll, names->items[0], part, names->items[i]);
 
@@ -458,6 +472,7 @@ static bool count_inputs(struct run *run)
 		.names = count->inputs,
 		.count = count->input_count,
 		.seed = identity->seed,
+		.secret = keying_secret(&count->keying, identity),
 		.fold = identity->transforms & SKETCH_FOLD_ASCII,
 		/* The number of a part would pass for that of the whole. */
 		.all_needed = true,
@@ -537,7 +552,8 @@ int main(int argc, char **argv)
 	system_begin();
 	message_begin("hll-count");
 	if (parse_args(&count, argc, argv, &status))
-		status = run_count(&count);
+		status = keying_read(&count.keying) ? run_count(&count) : 2;
+	keying_end(&count.keying);
 	free(count.queries.items);
 	return system_end(status);
 }

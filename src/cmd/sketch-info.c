@@ -2,6 +2,7 @@
  * is intact */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -175,11 +176,19 @@ static void print_part(struct facts *facts, const struct part *part)
 static void print_common(struct facts *facts, const char *file, const char *kind,
 			 const struct sketch_identity *identity, uint64_t records, uint64_t bytes)
 {
+	char fingerprint[17];
+
 	facts_word(facts, "file", file);
 	facts_word(facts, "kind", kind);
 	facts_count(facts, "version", 1);
-	facts_word(facts, "hash", "murmur3_x64_128");
-	facts_count(facts, "seed", identity->seed);
+	if (identity->family == SKETCH_FAMILY_SIPHASH) {
+		snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, identity->key_fingerprint);
+		facts_word(facts, "hash", "siphash_2_4_128");
+		facts_word(facts, "key_fingerprint", fingerprint);
+	} else {
+		facts_word(facts, "hash", "murmur3_x64_128");
+		facts_count(facts, "seed", identity->seed);
+	}
 	facts_truth(facts, "ignore_case", identity->transforms & SKETCH_FOLD_ASCII);
 	facts_count(facts, "records", records);
 	facts_bytes(facts, "bytes", bytes);

@@ -25,6 +25,7 @@
 #include "endian.h"
 #include "error.h"
 #include "format.h"
+#include "identity.h"
 #include "positions.h"
 
 /* ------------------------------------------------------------ life and death */
@@ -68,15 +69,10 @@ struct sketch_bloom *bloom_frame(const struct sketch_identity *identity,
 static enum sketch_status check_identity(const struct sketch_identity *identity, size_t layer_count,
 					 struct sketch_error *error)
 {
-	if (identity->family != SKETCH_FAMILY_MURMUR3)
-		return error_set(error, SKETCH_RANGE, "hash family %" PRIu32 " is unknown",
-				 identity->family);
-	if (identity->transforms & ~SKETCH_FOLD_ASCII)
-		return error_set(error, SKETCH_RANGE, "key transform %" PRIu32 " is unknown",
-				 identity->transforms);
-	if ((unsigned int)identity->arrangement > SKETCH_WINDOW)
-		return error_set(error, SKETCH_RANGE, "arrangement %d is unknown",
-				 (int)identity->arrangement);
+	enum sketch_status status = identity_check(identity, error);
+
+	if (status != SKETCH_OK)
+		return status;
 	if (layer_count < 1 || layer_count > SKETCH_MAX_LAYERS)
 		return error_set(error, SKETCH_RANGE, "%zu layers are out of range (1 to %d)",
 				 layer_count, SKETCH_MAX_LAYERS);
@@ -364,7 +360,7 @@ enum sketch_status sketch_bloom_compatible(const struct sketch_bloom *a,
 	if (p->arrangement == SKETCH_WINDOW)
 		return error_set(error, SKETCH_MISMATCH,
 				 "filters with a window cannot be joined: their times differ");
-	status = error_compare_identities(p, q, error);
+	status = identity_compare(p, q, error);
 	/* Ladders that begin alike go on alike. */
 	return status != SKETCH_OK ?
 		       status :

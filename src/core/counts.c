@@ -40,6 +40,7 @@
 #include "duration.h"
 #include "endian.h"
 #include "error.h"
+#include "identity.h"
 #include "portable.h"
 #include "positions.h"
 
@@ -124,9 +125,12 @@ static enum sketch_status make(struct sketch_counts **counts,
 
 	if (status != SKETCH_OK)
 		return status;
-	if (identity->family != SKETCH_FAMILY_MURMUR3 || identity->arrangement != SKETCH_SINGLE ||
-	    identity->transforms & ~SKETCH_FOLD_ASCII)
-		return error_set(error, SKETCH_RANGE, "hash family, transforms or arrangement");
+	status = identity_check(identity, error);
+	if (status != SKETCH_OK)
+		return status;
+	if (identity->arrangement != SKETCH_SINGLE)
+		return error_set(error, SKETCH_RANGE, "arrangement %d is for filters of layers",
+				 (int)identity->arrangement);
 	if (__builtin_add_overflow(bytes, params->tracked * sizeof(struct tracked_key), &all))
 		all = UINT64_MAX;
 	if (all > budget || all > SIZE_MAX / 4)
@@ -1020,7 +1024,7 @@ enum sketch_status sketch_counts_compatible(const struct sketch_counts *a,
 		return error_differ(error, "d", a->params.d, b->params.d);
 	if (a->params.w != b->params.w)
 		return error_differ(error, "w", a->params.w, b->params.w);
-	return error_compare_identities(&a->identity, &b->identity, error);
+	return identity_compare(&a->identity, &b->identity, error);
 }
 
 static struct sketch_key key_of(const struct tracked_key *tracked)

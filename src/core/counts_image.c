@@ -7,6 +7,7 @@
 #include "endian.h"
 #include "error.h"
 #include "file.h"
+#include "identity.h"
 
 #define SECTIONS_PLAIN 3
 #define SECTIONS_TRACKING 5
@@ -169,11 +170,15 @@ static enum sketch_status decode_table(struct sketch_counts *counts, const uint8
 	return decode_decay(counts, table, error);
 }
 
-/* A key under another's hash could be there twice, and never be found. */
-static bool has_hash(const struct sketch_key *key, uint32_t seed)
+/* A key under another's hash could be there twice, and never be found.  Under a secret,
+ * which is not at hand, its hash has to be believed. */
+static bool has_hash(const struct sketch_key *key, const struct sketch_identity *identity)
 {
-	struct sketch_hash hash = sketch_murmur3_x64_128(key->data, key->length, seed);
+	struct sketch_hash hash;
 
+	if (identity->family != SKETCH_FAMILY_MURMUR3)
+		return true;
+	hash = sketch_murmur3_x64_128(key->data, key->length, identity->seed);
 	return hash.h1 == key->hash.h1 && hash.h2 == key->hash.h2;
 }
 
@@ -205,7 +210,7 @@ static bool decode_key(struct sketch_counts *counts, const uint8_t **at, const u
 				   { load_u64(record + 16), load_u64(record + 24) },
 				   0 };
 	*at = record + FORMAT_KEY_BYTES + padded;
-	if (flags == 0 && !has_hash(&key, counts->identity.seed))
+	if (flags == 0 && !has_hash(&key, &counts->identity))
 		return false;
 	return counts->tracked.used < counts->tracked.capacity &&
 	       tracked_find(&counts->tracked, &key) == TRACKED_NONE &&
@@ -302,8 +307,7 @@ static struct sketch_counts *new_holder(const struct sketch_file *file, uint32_t
 
 	if (made == NULL)
 		return NULL;
-	made->identity = (struct sketch_identity){ file->header.family, file->header.transforms,
-						   load_u32(file->header.seed), SKETCH_SINGLE };
+	made->identity = identity_of_header(&file->header);
 	made->budget = file->budget / panes;
 	return made;
 }
@@ -622,8 +626,6 @@ static uint8_t *encode_front(const struct sketch_counts *counts, struct image *i
 		.kind = SKETCH_KIND_COUNTS,
 		.length = FORMAT_HEADER_BYTES + table_length,
 		.sections = (uint32_t)image->count,
-		.family = counts->identity.family,
-		.transforms = counts->identity.transforms,
 		.records = counts->records,
 	};
 
@@ -639,7 +641,7 @@ static uint8_t *encode_front(const struct sketch_counts *counts, struct image *i
 				      section);
 	}
 	header.table_sum = sketch_crc32c(0, front + FORMAT_HEADER_BYTES, table_length);
-	store_u32(header.seed, counts->identity.seed);
+	identity_to_header(&counts->identity, &header);
 	format_encode_header(front, &header);
 	return front;
 }

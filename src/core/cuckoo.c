@@ -66,6 +66,7 @@
 
 #include "endian.h"
 #include "error.h"
+#include "identity.h"
 #include "portable.h"
 #include "positions.h"
 #include "sizing.h"
@@ -307,10 +308,12 @@ enum sketch_status sketch_cuckoo_new(struct sketch_cuckoo **cuckoo,
 
 	if (status != SKETCH_OK)
 		return status;
-	if (identity->family != SKETCH_FAMILY_MURMUR3 ||
-	    identity->transforms & ~SKETCH_FOLD_ASCII || identity->arrangement != SKETCH_SINGLE)
-		return error_set(error, SKETCH_RANGE,
-				 "hash family, key transform or arrangement is unknown");
+	status = identity_check(identity, error);
+	if (status != SKETCH_OK)
+		return status;
+	if (identity->arrangement != SKETCH_SINGLE)
+		return error_set(error, SKETCH_RANGE, "arrangement %d is for filters of layers",
+				 (int)identity->arrangement);
 	bytes = cuckoo_bytes(params);
 	if (bytes > budget || bytes > SIZE_MAX / 2)
 		return error_set(error, SKETCH_NO_MEMORY,
@@ -679,7 +682,7 @@ enum sketch_status sketch_cuckoo_compatible(const struct sketch_cuckoo *a,
 					    const struct sketch_cuckoo *b,
 					    struct sketch_error *error)
 {
-	enum sketch_status status = error_compare_identities(&a->identity, &b->identity, error);
+	enum sketch_status status = identity_compare(&a->identity, &b->identity, error);
 
 	if (status != SKETCH_OK)
 		return status;

@@ -9,6 +9,7 @@
 #include "endian.h"
 #include "error.h"
 #include "file.h"
+#include "identity.h"
 
 #define SECTIONS 3
 
@@ -115,8 +116,7 @@ static enum sketch_status build(struct sketch_cuckoo *cuckoo, struct sketch_file
 				      &file->sections[2], error);
 	if (status != SKETCH_OK)
 		return status;
-	cuckoo->identity = (struct sketch_identity){ file->header.family, file->header.transforms,
-						     load_u32(file->header.seed), SKETCH_SINGLE };
+	cuckoo->identity = identity_of_header(&file->header);
 	cuckoo->records = file->header.records;
 	cuckoo->budget = file->budget;
 	cuckoo->writable = file->access == SKETCH_WRITABLE;
@@ -162,8 +162,6 @@ static void encode_front(const struct sketch_cuckoo *cuckoo, struct format_secti
 		.kind = SKETCH_KIND_CUCKOO,
 		.length = sections[2].offset + sections[2].length,
 		.sections = SECTIONS,
-		.family = cuckoo->identity.family,
-		.transforms = cuckoo->identity.transforms,
 		.records = cuckoo->records,
 	};
 
@@ -175,7 +173,7 @@ static void encode_front(const struct sketch_cuckoo *cuckoo, struct format_secti
 	for (size_t i = 0; i < SECTIONS; i++)
 		format_encode_section(table + i * FORMAT_ENTRY_BYTES, &sections[i]);
 	header.table_sum = sketch_crc32c(0, table, SECTIONS * FORMAT_ENTRY_BYTES);
-	store_u32(header.seed, cuckoo->identity.seed);
+	identity_to_header(&cuckoo->identity, &header);
 	format_encode_header(front, &header);
 }
 

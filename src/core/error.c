@@ -34,20 +34,6 @@ enum sketch_status error_differ(struct sketch_error *error, const char *field, u
 			 b);
 }
 
-enum sketch_status error_compare_identities(const struct sketch_identity *a,
-					    const struct sketch_identity *b,
-					    struct sketch_error *error)
-{
-	if (a->family != b->family)
-		return error_differ(error, "hash family", a->family, b->family);
-	if (a->seed != b->seed)
-		return error_differ(error, "seed", a->seed, b->seed);
-	if (a->transforms != b->transforms)
-		return error_set(error, SKETCH_MISMATCH,
-				 "ignore-case differs: only one of the two folds its keys");
-	return SKETCH_OK;
-}
-
 const char *sketch_status_text(enum sketch_status status)
 {
 	static const char *const texts[] = {

@@ -15,9 +15,4 @@ enum sketch_status error_io(struct sketch_error *error, int errnum, const char *
 enum sketch_status error_differ(struct sketch_error *error, const char *field, uint64_t a,
 				uint64_t b);
 
-/* SKETCH_OK where hash family, seed and transforms agree; else the first that does not. */
-enum sketch_status error_compare_identities(const struct sketch_identity *a,
-					    const struct sketch_identity *b,
-					    struct sketch_error *error);
-
 #endif

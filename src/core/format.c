@@ -75,9 +75,11 @@ static enum sketch_status check_header(const uint8_t *bytes, const struct format
 				       struct sketch_error *error)
 {
 	bool sound = format_header_sum(bytes) == load_u32(bytes + 124);
+	bool keyed = header->family == SKETCH_FAMILY_SIPHASH;
+	bool elsewhere = header->must_understand & FORMAT_FLAG_KEY_ELSEWHERE;
 
-	if (header->family != SKETCH_FAMILY_MURMUR3)
-		return refuse_field("hash family", header->family, "1", sound, error);
+	if (header->family != SKETCH_FAMILY_MURMUR3 && header->family != SKETCH_FAMILY_SIPHASH)
+		return refuse_field("hash family", header->family, "1 and 2", sound, error);
 	if (!sound)
 		return error_set(error, SKETCH_DAMAGED, "damaged: header checksum is wrong");
 	if (sketch_kind_name(header->kind) == NULL)
@@ -87,10 +89,15 @@ static enum sketch_status check_header(const uint8_t *bytes, const struct format
 				 "needs features that this version lacks (flags %#" PRIx32
 				 ", supported: %#x)",
 				 header->must_understand, FORMAT_FLAG_KEY_ELSEWHERE);
-	if (header->must_understand & FORMAT_FLAG_KEY_ELSEWHERE)
+	if (elsewhere && !keyed)
 		return error_set(error, SKETCH_UNSUPPORTED,
 				 "its hash needs a key that is kept elsewhere, which hash "
 				 "family %" PRIu32 " does not have",
+				 header->family);
+	if (keyed && !elsewhere)
+		return error_set(error, SKETCH_UNSUPPORTED,
+				 "the key of its hash is not kept elsewhere, which hash "
+				 "family %" PRIu32 " demands",
 				 header->family);
 	if (header->sections < 1 || header->sections > FORMAT_MAX_SECTIONS)
 		return error_set(error, SKETCH_DAMAGED,
@@ -101,8 +108,11 @@ static enum sketch_status check_header(const uint8_t *bytes, const struct format
 	if (header->arrangement > SKETCH_WINDOW)
 		return refuse_field("arrangement of layers", header->arrangement, "0 to 2", sound,
 				    error);
-	if (!all_zero(header->seed + 4, 12) ||
-	    load_u64(bytes + 56) != format_fingerprint(header->seed))
+	if (keyed && !all_zero(header->seed, sizeof header->seed))
+		return error_set(error, SKETCH_DAMAGED,
+				 "damaged: there are bytes where a key has no place");
+	if (!keyed && (!all_zero(header->seed + 4, 12) ||
+		       header->fingerprint != format_fingerprint(header->seed)))
 		return error_set(error, SKETCH_DAMAGED,
 				 "damaged: the seed does not match its fingerprint");
 	if (!all_zero(bytes + 80, 40))
@@ -131,6 +141,7 @@ enum sketch_status format_decode_header(const uint8_t *bytes, size_t length,
 	h.sections = load_u32(bytes + 32);
 	h.family = load_u32(bytes + 36);
 	memcpy(h.seed, bytes + 40, sizeof h.seed);
+	h.fingerprint = load_u64(bytes + 56);
 	h.transforms = load_u32(bytes + 64);
 	h.arrangement = load_u32(bytes + 68);
 	h.records = load_u64(bytes + 72);
@@ -155,7 +166,7 @@ void format_encode_header(uint8_t *bytes, const struct format_header *header)
 	store_u32(bytes + 32, header->sections);
 	store_u32(bytes + 36, header->family);
 	memcpy(bytes + 40, header->seed, sizeof header->seed);
-	store_u64(bytes + 56, format_fingerprint(header->seed));
+	store_u64(bytes + 56, header->fingerprint);
 	store_u32(bytes + 64, header->transforms);
 	store_u32(bytes + 68, header->arrangement);
 	store_u64(bytes + 72, header->records);

@@ -27,9 +27,12 @@
  *       32      4  number of sections, 1..1024
  *       36      4  hash family: the hash and the rule from hash to positions
  *                    1  MurmurHash3_x64_128, position rule 1
+ *                    2  SipHash-2-4 of 128 bits under a key, position rule 1; goes
+ *                       with the flag that the key is kept elsewhere
  *       40     16  seed or key; family 1: the 32-bit seed, then twelve 0 bytes
  *       56      8  fingerprint of the seed or key; family 1: h1 of
- *                    MurmurHash3_x64_128 of bytes 40-55 under seed 0
+ *                    MurmurHash3_x64_128 of bytes 40-55 under seed 0; family 2:
+ *                    SipHash-2-4 of 64 bits of a fixed text under the key
  *       64      4  key transforms: bit 0  A-Z hashed as a-z
  *       68      4  arrangement of the layers: 0 single, 1 ladder, 2 window
  *       72      8  records read, repeats included
@@ -217,6 +220,7 @@ struct format_header {
 	uint64_t length;
 	uint32_t sections, family;
 	uint8_t seed[16];
+	uint64_t fingerprint;
 	uint32_t transforms, arrangement;
 	uint64_t records;
 	uint32_t table_sum;

@@ -33,6 +33,7 @@
 #include "endian.h"
 #include "error.h"
 #include "hll_estimate.h"
+#include "identity.h"
 #include "murmur3.h"
 #include "portable.h"
 
@@ -86,9 +87,12 @@ enum sketch_status sketch_hll_new(struct sketch_hll **hll, const struct sketch_i
 
 	if (status != SKETCH_OK)
 		return status;
-	if (identity->family != SKETCH_FAMILY_MURMUR3 || identity->arrangement != SKETCH_SINGLE ||
-	    identity->transforms & ~SKETCH_FOLD_ASCII)
-		return error_set(error, SKETCH_RANGE, "hash family, transforms or arrangement");
+	status = identity_check(identity, error);
+	if (status != SKETCH_OK)
+		return status;
+	if (identity->arrangement != SKETCH_SINGLE)
+		return error_set(error, SKETCH_RANGE, "arrangement %d is for filters of layers",
+				 (int)identity->arrangement);
 	table = hll_slots(precision) * sizeof(uint64_t);
 	all = table + hll_registers(precision);
 	if (all > budget)
@@ -316,7 +320,7 @@ enum sketch_status sketch_hll_compatible(const struct sketch_hll *a, const struc
 {
 	if (a->precision != b->precision)
 		return error_differ(error, "precision", a->precision, b->precision);
-	return error_compare_identities(&a->identity, &b->identity, error);
+	return identity_compare(&a->identity, &b->identity, error);
 }
 
 enum sketch_status sketch_hll_union(struct sketch_hll *into, const struct sketch_hll *from,

@@ -7,6 +7,7 @@
 #include "error.h"
 #include "file.h"
 #include "hll.h"
+#include "identity.h"
 
 #define SECTIONS 3
 
@@ -128,8 +129,7 @@ static enum sketch_status build(struct sketch_hll **hll, const struct sketch_fil
 {
 	const struct format_section *content = &file->sections[2];
 	const uint8_t *bytes = file->bytes.data + content->offset;
-	struct sketch_identity identity = { file->header.family, file->header.transforms,
-					    load_u32(file->header.seed), SKETCH_SINGLE };
+	struct sketch_identity identity = identity_of_header(&file->header);
 	enum sketch_status status = sketch_hll_new(hll, &identity, precision, file->budget, error);
 
 	if (status != SKETCH_OK)
@@ -222,15 +222,13 @@ static void encode_front(const struct sketch_hll *hll, const struct format_secti
 		.kind = SKETCH_KIND_HYPERLOGLOG,
 		.length = length,
 		.sections = SECTIONS,
-		.family = hll->identity.family,
-		.transforms = hll->identity.transforms,
 		.records = hll->records,
 	};
 
 	for (size_t i = 0; i < SECTIONS; i++)
 		format_encode_section(table + i * FORMAT_ENTRY_BYTES, &sections[i]);
 	header.table_sum = sketch_crc32c(0, table, SECTIONS * FORMAT_ENTRY_BYTES);
-	store_u32(header.seed, hll->identity.seed);
+	identity_to_header(&hll->identity, &header);
 	format_encode_header(image, &header);
 }
 

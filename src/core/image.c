@@ -10,6 +10,7 @@
 #include "error.h"
 #include "file.h"
 #include "format.h"
+#include "identity.h"
 
 /* ------------------------------------------------------------------ parsing */
 
@@ -200,12 +201,7 @@ static enum sketch_status build(struct sketch_bloom **filter, const struct forma
 	struct format_layer layers[SKETCH_MAX_LAYERS];
 	struct sketch_params params[SKETCH_MAX_LAYERS];
 	struct sketch_window window = { 0 };
-	struct sketch_identity identity = {
-		.family = header->family,
-		.transforms = header->transforms,
-		.seed = load_u32(header->seed),
-		.arrangement = (enum sketch_arrangement)header->arrangement,
-	};
+	struct sketch_identity identity = identity_of_header(header);
 	bool in_window = identity.arrangement == SKETCH_WINDOW;
 	unsigned int counter_bits = 0;
 	enum sketch_status status = SKETCH_OK;
@@ -374,9 +370,6 @@ static void encode_front(const struct sketch_bloom *filter, struct plan *plan, u
 		.kind = kind_of(filter),
 		.length = plan->length,
 		.sections = (uint32_t)plan->count,
-		.family = filter->identity.family,
-		.transforms = filter->identity.transforms,
-		.arrangement = (uint32_t)filter->identity.arrangement,
 		.records = filter->records,
 	};
 
@@ -393,7 +386,7 @@ static void encode_front(const struct sketch_bloom *filter, struct plan *plan, u
 	for (size_t i = 0; i < plan->count; i++)
 		format_encode_section(table + i * FORMAT_ENTRY_BYTES, &plan->sections[i]);
 	header.table_sum = sketch_crc32c(0, table, plan->count * FORMAT_ENTRY_BYTES);
-	store_u32(header.seed, filter->identity.seed);
+	identity_to_header(&filter->identity, &header);
 	format_encode_header(bytes, &header);
 }
 

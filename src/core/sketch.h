@@ -76,6 +76,27 @@ struct sketch_hash {
  * who choose their keys: collisions are known that hold under every seed. */
 struct sketch_hash sketch_murmur3_x64_128(const void *data, size_t length, uint32_t seed);
 
+/* A secret key of a hash.  It is the caller's, who should overwrite it once it is used no
+ * more; the library keeps no copy, and writes it nowhere. */
+#define SKETCH_SECRET_BYTES 16
+struct sketch_secret {
+	uint8_t bytes[SKETCH_SECRET_BYTES];
+};
+
+/* SipHash-2-4 (Aumasson and Bernstein, 2012) with an output of 128 bits: h1 is its first
+ * eight bytes, little-endian, h2 the others.  Who does not know the secret cannot find keys
+ * whose hashes collide.  `data` may be NULL where length is 0. */
+struct sketch_hash sketch_siphash_2_4_128(const void *data, size_t length,
+					  const struct sketch_secret *secret);
+
+/* A number that tells one secret from another, and nothing else of it or of any hash under
+ * it: SipHash-2-4 with 64 bits of a text that sketch-format(5) names. */
+uint64_t sketch_secret_fingerprint(const struct sketch_secret *secret);
+
+/* The hash of a key by SipHash where there is a secret, else (NULL) by MurmurHash3. */
+struct sketch_hash sketch_key_hash(const void *data, size_t length, uint32_t seed,
+				   const struct sketch_secret *secret);
+
 /* CRC-32C (Castagnoli; polynomial 0x1EDC6F41 reflected, initial value and final
  * xor 0xFFFFFFFF) of `length` bytes, continuing from `crc`, which is 0 for the
  * first call. */
@@ -195,14 +216,16 @@ enum sketch_arrangement {
 };
 
 #define SKETCH_FAMILY_MURMUR3 1u /* MurmurHash3_x64_128 and position rule 1 */
+#define SKETCH_FAMILY_SIPHASH 2u /* SipHash-2-4 of 128 bits and position rule 1 */
 #define SKETCH_FOLD_ASCII 1u     /* key transform: A-Z were hashed as a-z */
 
 /* What all layers of a filter share. */
 struct sketch_identity {
-	uint32_t family;     /* SKETCH_FAMILY_MURMUR3 */
+	uint32_t family;     /* SKETCH_FAMILY_... */
 	uint32_t transforms; /* 0 or SKETCH_FOLD_ASCII */
-	uint32_t seed;
+	uint32_t seed;       /* of family MURMUR3; else 0 */
 	enum sketch_arrangement arrangement;
+	uint64_t key_fingerprint; /* of family SIPHASH, sketch_secret_fingerprint; else 0 */
 };
 
 struct sketch_bloom;

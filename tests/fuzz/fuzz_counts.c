@@ -217,7 +217,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct play play = { .bytes = { data, data + size } };
 	uint8_t seed = fuzz_byte(&play.bytes);
 
-	play.identity = (struct sketch_identity){ SKETCH_FAMILY_MURMUR3, 0, seed, SKETCH_SINGLE };
+	play.identity =
+		(struct sketch_identity){ SKETCH_FAMILY_MURMUR3, 0, seed, SKETCH_SINGLE, 0 };
 	play.params.d = (uint32_t)fuzz_below(&play.bytes, 5) + 1;
 	play.params.w = fuzz_below(&play.bytes, 256) % 40 + 1;
 	play.params.update = seed % 4 == 0 ? SKETCH_PLAIN : SKETCH_CONSERVATIVE;

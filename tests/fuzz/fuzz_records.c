@@ -27,11 +27,14 @@ struct options {
 	struct record_options record;
 	uint64_t weight_field;
 	uint32_t seed;
+	const struct sketch_secret *secret;
 	bool fold, keep, piped, swells;
 	bool blocks;     /* as several threads read: whole blocks, cut elsewhere */
 	unsigned pieces; /* 0: whole; else the most that a read brings */
 	size_t cut;
 };
+
+static const struct sketch_secret secret = { { 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233 } };
 
 struct text {
 	uint8_t *data;
@@ -243,7 +246,7 @@ static void check_record(const struct options *options, struct place *place,
 		     (unsigned long long)number);
 	if (!keyed)
 		return;
-	struct sketch_hash hash = sketch_murmur3_x64_128(room, key_size, options->seed);
+	struct sketch_hash hash = sketch_key_hash(room, key_size, options->seed, options->secret);
 
 	fuzz_require(hash.h1 == batch->hashes[i].h1 && hash.h2 == batch->hashes[i].h2,
 		     "the hash of record %llu", (unsigned long long)number);
@@ -368,6 +371,7 @@ static struct options read_options(struct fuzz_bytes *bytes)
 		options.weight_field = more / 16 % 4 + 1u;
 	options.seed = fuzz_byte(bytes);
 	options.blocks = options.seed % 2 == 1 && options.weight_field == 0;
+	options.secret = options.seed % 4 >= 2 ? &secret : NULL;
 	/* Most often whole, else 1 byte and more. */
 	options.pieces = fuzz_byte(bytes);
 	options.pieces = options.pieces < 128 ? 0 : 1u << (options.pieces - 128) / 8;
@@ -450,6 +454,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				       .names = operands,
 				       .count = 2,
 				       .seed = options.seed,
+				       .secret = options.secret,
 				       .fold = options.fold,
 				       .keep_keys = options.keep,
 				       .weight_field = options.weight_field };

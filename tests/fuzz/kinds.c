@@ -674,7 +674,8 @@ void kinds_seal(uint8_t *data, size_t size)
 
 	if (size < FORMAT_HEADER_BYTES)
 		return;
-	store_u64(data + 56, format_fingerprint(data + 40));
+	if (load_u32(data + 36) == SKETCH_FAMILY_MURMUR3)
+		store_u64(data + 56, format_fingerprint(data + 40));
 	count = load_u32(data + 32);
 	room = (size - FORMAT_HEADER_BYTES) / FORMAT_ENTRY_BYTES;
 	if (count <= room) {

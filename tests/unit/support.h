@@ -131,7 +131,7 @@ struct sketch_params params_blocked(uint64_t blocks, uint32_t g, uint32_t k);
 /* Parameters of at most about 20,000 bits: classic, one bit a word, or free. */
 struct sketch_params params_random(struct dice *dice);
 
-#define IDENTITY ((struct sketch_identity){ SKETCH_FAMILY_MURMUR3, 0, 0, SKETCH_SINGLE })
+#define IDENTITY ((struct sketch_identity){ SKETCH_FAMILY_MURMUR3, 0, 0, SKETCH_SINGLE, 0 })
 
 struct sketch_bloom *filter_make(const struct sketch_params *params);
 struct sketch_bloom *filter_from_bytes(const struct bytes *file, enum sketch_access access);

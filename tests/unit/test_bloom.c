@@ -410,7 +410,7 @@ static void test_and_add__one_key_a_thousand_times__found_all_but_once(void **st
 
 /* ------------------------------------------------------------------- layers */
 
-static const struct sketch_identity ladder = { SKETCH_FAMILY_MURMUR3, 0, 9, SKETCH_LADDER };
+static const struct sketch_identity ladder = { SKETCH_FAMILY_MURMUR3, 0, 9, SKETCH_LADDER, 0 };
 
 /* Three layers, unlike in everything.  The first two hold the keys given. */
 static struct sketch_bloom *layered(const struct sketch_hash *first,
@@ -1006,7 +1006,7 @@ static void new__bad_identity_or_layers__is_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(params); i++)
 		params[i] = params_classic(64, 1);
-	family.family = 2;
+	family.family = 3;
 	transforms.transforms = 2;
 	arrangement.arrangement = 3;
 	assert_status(SKETCH_RANGE, try_new(&family, params, 1, UINT64_MAX, &error), &error);
@@ -1108,7 +1108,7 @@ static void new__a_gigabyte__is_not_touched_until_used(void **state)
 static void new__given_parameters__are_told_again(void **state)
 {
 	const struct sketch_identity identity = { SKETCH_FAMILY_MURMUR3, SKETCH_FOLD_ASCII,
-						  0xfedcba98, SKETCH_SINGLE };
+						  0xfedcba98, SKETCH_SINGLE, 0 };
 	struct dice dice = { 51 };
 
 	(void)state;

@@ -1305,14 +1305,14 @@ static void read__of_another_kind__says_so(void **unused)
 
 static void read__golden_files__are_written_again_the_same(void **unused)
 {
-	static const char *const names[] = { "counts-plain",           "counts-wide",
-					     "counts-exact",           "counts-folded",
-					     "counts-empty",           "counts-window-records",
-					     "counts-window-few",      "counts-window-plain",
-					     "counts-window-evicted",  "counts-window-empty",
-					     "counts-window-time",     "counts-decay-records",
-					     "counts-decay-fast",      "counts-decay-evicted",
-					     "counts-decay-untracked", "counts-decay-time" };
+	static const char *const names[] = {
+		"counts-plain",        "counts-wide",          "counts-exact",
+		"counts-folded",       "counts-empty",         "counts-window-records",
+		"counts-window-few",   "counts-window-plain",  "counts-window-evicted",
+		"counts-window-empty", "counts-window-time",   "counts-decay-records",
+		"counts-decay-fast",   "counts-decay-evicted", "counts-decay-untracked",
+		"counts-decay-time",   "counts-keyed",         "counts-keyed-plain"
+	};
 
 	(void)unused;
 	for (size_t i = 0; i < COUNT_OF(names); i++) {

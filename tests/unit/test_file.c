@@ -139,7 +139,7 @@ static struct bytes small_file(void)
 static struct bytes layered_file(void)
 {
 	const struct sketch_identity identity = { SKETCH_FAMILY_MURMUR3, SKETCH_FOLD_ASCII,
-						  0xfedcba98, SKETCH_LADDER };
+						  0xfedcba98, SKETCH_LADDER, 0 };
 	const struct sketch_params layers[] = { params_classic(192, 3), params_blocked(3, 1, 8),
 						params_blocked(1, 2, 10) };
 	struct sketch_bloom *filter = NULL;
@@ -428,6 +428,15 @@ static void read__descriptor_that_fails__says_how(void **state)
 
 /* -------------------------------------------------------------------- golden */
 
+/* The key in tests/golden/keyed.key. */
+static const struct sketch_secret golden_secret = { { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+						      14, 15 } };
+
+static const struct sketch_secret *secret_for(const struct sketch_identity *identity)
+{
+	return identity->family == SKETCH_FAMILY_SIPHASH ? &golden_secret : NULL;
+}
+
 /* Calls check(filter, key hash, expected) for each line of a list. */
 static size_t check_list(struct sketch_bloom *filter, const char *path, bool expected)
 {
@@ -446,8 +455,8 @@ static size_t check_list(struct sketch_bloom *filter, const char *path, bool exp
 		     identity->transforms & SKETCH_FOLD_ASCII && i < start + length; i++)
 			if (list.data[i] >= 'A' && list.data[i] <= 'Z')
 				list.data[i] = (uint8_t)(list.data[i] + 'a' - 'A');
-		if (filter_has(filter, sketch_murmur3_x64_128(list.data + start, length,
-							      identity->seed)) != expected)
+		if (filter_has(filter, sketch_key_hash(list.data + start, length, identity->seed,
+						       secret_for(identity))) != expected)
 			fail_msg("%s: line %zu", path, lines + 1);
 		start += length + 1;
 	}
@@ -510,15 +519,17 @@ static void golden__filter_made_of_its_keys__is_the_file(void **state)
 		const char *name;
 		struct sketch_params params;
 		uint32_t seed;
+		bool keyed;
 	} cases[] = {
-		{ "classic", { SKETCH_CLASSIC, 7, 0, 1024, 100, 0.01 }, 0 },
-		{ "classic-k255", { SKETCH_CLASSIC, 255, 0, 64 * 101, 100, 0.05 }, 0 },
-		{ "blocked-g1-k8", { SKETCH_BLOCKED, 8, 1, 512 * 3, 200, 0.05 }, 0 },
-		{ "blocked-g3-k24", { SKETCH_BLOCKED, 24, 3, 1536 * 2, 200, 0.05 }, 0 },
-		{ "blocked-g2-k20", { SKETCH_BLOCKED, 20, 2, 1024 * 2, 200, 0.1 }, 0 },
-		{ "seeded", { SKETCH_CLASSIC, 7, 0, 1024, 100, 0.01 }, 0xdeadbeef },
-		{ "bytes", { SKETCH_CLASSIC, 10, 0, 64 * 101, 400, 0.001 }, 0 },
-		{ "two-chunks", { SKETCH_CLASSIC, 7, 0, 8 * 98304, 80000, 0.01 }, 1 },
+		{ "classic", { SKETCH_CLASSIC, 7, 0, 1024, 100, 0.01 }, 0, false },
+		{ "classic-k255", { SKETCH_CLASSIC, 255, 0, 64 * 101, 100, 0.05 }, 0, false },
+		{ "blocked-g1-k8", { SKETCH_BLOCKED, 8, 1, 512 * 3, 200, 0.05 }, 0, false },
+		{ "blocked-g3-k24", { SKETCH_BLOCKED, 24, 3, 1536 * 2, 200, 0.05 }, 0, false },
+		{ "blocked-g2-k20", { SKETCH_BLOCKED, 20, 2, 1024 * 2, 200, 0.1 }, 0, false },
+		{ "seeded", { SKETCH_CLASSIC, 7, 0, 1024, 100, 0.01 }, 0xdeadbeef, false },
+		{ "bytes", { SKETCH_CLASSIC, 10, 0, 64 * 101, 400, 0.001 }, 0, false },
+		{ "keyed", { SKETCH_CLASSIC, 10, 0, 64 * 101, 400, 0.001 }, 0, true },
+		{ "two-chunks", { SKETCH_CLASSIC, 7, 0, 8 * 98304, 80000, 0.01 }, 1, false },
 	};
 
 	(void)state;
@@ -529,6 +540,10 @@ static void golden__filter_made_of_its_keys__is_the_file(void **state)
 		struct bytes keys, expected;
 
 		identity.seed = cases[i].seed;
+		if (cases[i].keyed) {
+			identity.family = SKETCH_FAMILY_SIPHASH;
+			identity.key_fingerprint = sketch_secret_fingerprint(&golden_secret);
+		}
 		assert_status(SKETCH_OK,
 			      sketch_bloom_new(&filter, &identity, &cases[i].params, 1, UINT64_MAX,
 					       NULL),
@@ -541,8 +556,8 @@ static void golden__filter_made_of_its_keys__is_the_file(void **state)
 
 			assert_non_null(end);
 			length = (size_t)(end - keys.data) - start;
-			filter_add(filter, sketch_murmur3_x64_128(keys.data + start, length,
-								  identity.seed));
+			filter_add(filter, sketch_key_hash(keys.data + start, length, identity.seed,
+							   secret_for(&identity)));
 			sketch_bloom_set_records(filter, sketch_bloom_records(filter) + 1);
 		}
 		snprintf(name, sizeof name, "tests/golden/%s.bloom", cases[i].name);
@@ -780,8 +795,9 @@ static const struct lie lies[] = {
 	{ "key elsewhere", 16, 4, 1, U, U, { NULL } },
 	{ "must understand", 16, 4, 2, U, U, { NULL } },
 	{ "must understand", 16, 4, UINT64_C(1) << 31, U, U, { NULL } },
-	{ "family", 36, 4, 2, U, U, { "2", "1" } },
-	{ "family", 36, 4, 0, U, U, { "0", "1" } },
+	{ "family", 36, 4, 3, U, U, { "3", "1 and 2" } },
+	{ "family", 36, 4, 0, U, U, { "0", "1 and 2" } },
+	{ "family", 36, 4, 2, U, U, { "2", "key" } },
 	{ "rest of the seed", 44, 4, 1, D, D, { NULL } },
 	{ "rest of the seed", 52, 4, UINT64_C(1) << 31, D, D, { NULL } },
 	{ "fingerprint", 56, 8, 0, D, D, { NULL } },

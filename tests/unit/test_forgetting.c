@@ -65,7 +65,7 @@ static struct sketch_key key_at(const struct history *history, size_t key, uint6
 
 /* ------------------------------------------------------------------- sketches */
 
-static const struct sketch_identity identity = { SKETCH_FAMILY_MURMUR3, 0, 0, SKETCH_SINGLE };
+static const struct sketch_identity identity = { SKETCH_FAMILY_MURMUR3, 0, 0, SKETCH_SINGLE, 0 };
 
 static struct sketch_counts *windowed(uint64_t w, uint64_t tracked, enum sketch_update update,
 				      enum sketch_window_unit unit, uint64_t length, uint64_t now)

@@ -184,7 +184,7 @@ static void new__out_of_range_or_too_large__is_refused(void **unused)
 	identity.arrangement = SKETCH_LADDER;
 	assert_int_equal(SKETCH_RANGE, sketch_hll_new(&hll, &identity, 14, UINT64_MAX, &error));
 	identity = IDENTITY;
-	identity.family = 2;
+	identity.family = 3;
 	assert_int_equal(SKETCH_RANGE, sketch_hll_new(&hll, &identity, 14, UINT64_MAX, &error));
 	identity = IDENTITY;
 	identity.transforms = 2;

@@ -14,7 +14,7 @@ static struct sketch_bloom *make(enum sketch_layout layout, uint64_t n, double p
 				 enum sketch_arrangement arrangement)
 {
 	struct sketch_request request = { .layout = layout, .n = n, .p = p };
-	struct sketch_identity identity = { SKETCH_FAMILY_MURMUR3, 0, seed, arrangement };
+	struct sketch_identity identity = { SKETCH_FAMILY_MURMUR3, 0, seed, arrangement, 0 };
 	struct sketch_bloom *filter = NULL;
 	struct sketch_params params;
 

@@ -657,7 +657,7 @@ static void insert__records_of_a_golden_file__give_the_file(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct sketch_identity identity = { SKETCH_FAMILY_MURMUR3, cases[i].transforms,
-						    cases[i].seed, SKETCH_WINDOW };
+						    cases[i].seed, SKETCH_WINDOW, 0 };
 		struct sketch_bloom *filter = NULL;
 		char name[128], path[512];
 		struct bytes input, expected;

@@ -9,8 +9,8 @@ import struct
 import sys
 import time
 
-from common import (LONG, check, check_none, content, done, is_clean, load, on_terminal, one_line,
-                    run, save, spawn)
+from common import (LONG, check, check_none, content, done, golden_key, is_clean, key_file, load,
+                    on_terminal, one_line, run, save, spawn)
 
 TOP = os.environ["TOP"]
 GOLDEN = os.path.join(TOP, "tests", "golden")
@@ -33,22 +33,24 @@ def emptied(sketch):
 asked, written, shown, count = [], [], [], 0
 for path in sorted(glob.glob(os.path.join(GOLDEN, "counts-*.cms"))):
     name = os.path.basename(path)[:-4]
-    sketch = fmt.decode(content(path))
+    key = ["--key-file", key_file(golden_key())] if "keyed" in name else []
+    sketch = fmt.decode(content(path), golden_key() if key else None)
     want = content(path[:-4] + ".counts")
     count += 1
-    got = run(["cms-count", "--query", path, "-d", "\t", "-f", "2-"], want)
+    got = run(["cms-count", *key, "--query", path, "-d", "\t", "-f", "2-"], want)
     if (got.status, got.out, got.err) != (0, want, b""):
         asked.append("%s: %s" % (name, got))
     empty, timed = emptied(sketch), name.endswith("-time")
     save("again.cms", fmt.encode(empty))
-    words = ["cms-count", "-d", "\t", "-f", "2-", "-W", "1"]
+    words = ["cms-count", *key, "-d", "\t", "-f", "2-", "-W", "1"]
     got = run([*words, "--append", "again.cms"], content(path[:-4] + ".input"))
     if not timed and (got.status != 0 or got.err or content("again.cms") != content(path)):
         written.append("%s: appended to an empty one: %s" % (name, got))
     if isinstance(sketch, fmt.Ring) or sketch.decay:
         pass
     elif sketch.update == fmt.PLAIN or sketch.most == 1000:
-        words += ["--width", str(sketch.w), "--depth", str(sketch.d), "-s", str(sketch.seed)]
+        words += ["--width", str(sketch.w), "--depth", str(sketch.d)]
+        words += [] if key else ["-s", str(sketch.seed)]
         words += ["--plain"] if sketch.update == fmt.PLAIN else []
         words += ["-i"] if sketch.transforms else []
         got = run([*words, "-o", "new.cms"], content(path[:-4] + ".input"))
@@ -72,10 +74,10 @@ for path in sorted(glob.glob(os.path.join(GOLDEN, "counts-*.cms"))):
                                                            1):
             shown.append("%s: another decay: %s" % (name, ours))
         continue
-    for key in ("w", "d", "cell", "seed", "records", "total", "in_table", "update",
-                "tracked_most"):
-        if ours.get(key) != facts[key]:
-            shown.append("%s: %s is %r, not %r" % (name, key, ours.get(key), facts[key]))
+    for fact in ("w", "d", "cell", "hash", "seed", "key_fingerprint", "records", "total",
+                 "in_table", "update", "tracked_most"):
+        if ours.get(fact) != facts.get(fact):
+            shown.append("%s: %s is %r, not %r" % (name, fact, ours.get(fact), facts.get(fact)))
     if ours["tracked"] != len(facts["tracked"]):
         shown.append("%s: %r tracked" % (name, ours["tracked"]))
     if sketch.most:

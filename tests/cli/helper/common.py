@@ -40,6 +40,19 @@ def done():
     print("done")
 
 
+def key_file(secret, path="secret.key"):
+    """A file with a key of 16 bytes, as the tools want it."""
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(secret.hex().encode() + b"\n")
+    return path
+
+
+def golden_key():
+    """The key of the golden files that have one."""
+    with open(os.path.join(os.environ["TOP"], "tests", "golden", "keyed.key"), "rb") as file:
+        return bytes.fromhex(file.read().decode())
+
+
 class Result:
     def __init__(self, status, out, err):
         self.status, self.out, self.err = status, out, err

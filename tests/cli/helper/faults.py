@@ -19,7 +19,7 @@ import shutil
 import struct
 import sys
 
-from common import ENVIRONMENT, LONG, check, check_none, done, run, skip
+from common import ENVIRONMENT, LONG, check, check_none, done, key_file, run, skip
 
 LIBRARY = sys.argv[1]
 COUNTS_ITSELF = ENVIRONMENT.get("TEST_VARIANT") == "cov"
@@ -117,6 +117,11 @@ JOBS = [
             targets=["new"]),
         Job("merge of %s ones, to a pipe" % kind, ["sketch-merge", "-", other], into),
         Job("info --json, " + kind, ["sketch-info", "--json", into]))],
+    Job("build --key-file", ["bloom-build", "--key-file", "key", "-n", "1000", "-o", "f", "list"],
+        targets=["f"]),
+    Job("append --key-file", ["bloom-build", "--key-file", "key", "--append", "keyed", "more"],
+        targets=["keyed"]),
+    Job("query --key-file", ["bloom-query", "--key-file", "key", "-F", "f", "-F", "keyed", "list"]),
     Job("query of another format", ["bloom-query", "-F", "dcso", "-F", "f", "list"]),
     Job("info of another format, pipe", ["sketch-info", "--json", "-"], "dcso"),
     Job("info", ["sketch-info", "f", "c", "w", "ladder", "h", "i", "dcso"]),
@@ -130,6 +135,7 @@ JOBS = [
 PREPARED = [
     (["bloom-build", "-n", "1000", "-o", "f", "list"], b""),
     (["bloom-build", "-n", "1000", "-o", "g", "stream"], b""),
+    (["bloom-build", "-n", "900", "--key-file", "key", "-o", "keyed", "list"], b""),
     (["bloom-build", "-o", "ladder", "list"], b""),
     (["bloom-build", "-o", "ladder2", "more"], b""),
     (["bloom-uniq", "-n", "50", "--window", "100", "--state", "w", "-f", "2"], STREAM),
@@ -159,6 +165,7 @@ def prepare():
                        ("part", PART), ("names", b"list\0more\0"), ("dcso", DCSO)):
         with open(os.path.join("kept", name), "wb") as file:
             file.write(data)
+    key_file(bytes(range(16)), os.path.join("kept", "key"))
     for arguments, stdin in PREPARED:
         result = run(arguments, stdin, cwd="kept")
         assert result.status == 0, result

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 
-from common import check, check_none, done, run
+from common import check, check_none, done, golden_key, key_file, run
 
 TOP = os.environ["TOP"]
 GOLDEN = os.path.join(TOP, "tests", "golden")
@@ -23,22 +23,30 @@ def content(path):
         return file.read()
 
 
+def hash_words(facts):
+    """What makes the independent writer, and a tool, hash as a file of these facts does."""
+    if "seed" in facts:
+        return ["--seed", str(facts["seed"])], []
+    return ["--key", golden_key().hex()], ["--key-file", key_file(golden_key())]
+
+
 def with_words(facts):
     """The words that make the independent writer write an empty file of these facts."""
     layer = facts["layers"][0]
     words = ["--layout", layer["layout"], "--n", str(layer["n"]), "--p", repr(layer["p"]),
-             "--m", str(layer["m"]), "--k", str(layer["k"]), "--seed", str(facts["seed"])]
+             "--m", str(layer["m"]), "--k", str(layer["k"]), *hash_words(facts)[0]]
     words += ["--g", str(layer["g"])] if layer["g"] else []
     words += ["--fold"] if facts["fold"] else []
     return words + (["--counter-bits", str(facts["counter_bits"])]
                     if "counter_bits" in facts else [])
 
 
-def changed_by(words, *parts):
+def changed_by(facts, words, *parts):
     """The file that bloom-build leaves of an empty one, and its results."""
     with open("again", "wb") as file:
         file.write(theirs("write", *words))
-    results = [run(["bloom-build", option, "again"], part) for option, part in parts]
+    key = hash_words(facts)[1]
+    results = [run(["bloom-build", *key, option, "again"], part) for option, part in parts]
     return content("again"), results
 
 
@@ -49,9 +57,9 @@ for path in sorted(glob.glob(os.path.join(GOLDEN, "*.bloom"))):
     result = run(["sketch-info", "--json", path])
     ours = json.loads(result.out)
     layer = facts["layers"][0]
-    for key, value in (("seed", facts["seed"]), ("records", facts["records"])):
-        if ours.get(key) != value:
-            shown.append("%s: %s is %r, not %r" % (name, key, ours.get(key), value))
+    for key in ("hash", "seed", "key_fingerprint", "records"):
+        if ours.get(key) != facts.get(key):
+            shown.append("%s: %s is %r, not %r" % (name, key, ours.get(key), facts.get(key)))
     if len(facts["layers"]) > 1 or facts.get("arrangement", "single") != "single":
         continue
     for key in ("layout", "n", "m", "k", "p", "fill"):
@@ -69,12 +77,12 @@ for path in sorted(glob.glob(os.path.join(GOLDEN, "*.bloom"))):
     words = with_words(facts)
     keys = content(path[:-6] + (".input" if counting else ".keys"))
     remove = [("--remove-from", content(path[:-6] + ".removed"))] if counting else []
-    again, results = changed_by(words, ("--append", keys), *remove)
+    again, results = changed_by(facts, words, ("--append", keys), *remove)
     count += 1
     if any(result.status != 0 for result in results) or again != content(path):
         written.append("%s: %s" % (name, results))
     lines = [key + b"\n" for key in keys.split(b"\n")[:-1]]
-    again, _ = changed_by(words, ("--append", b"".join(lines[1::2])),
+    again, _ = changed_by(facts, words, ("--append", b"".join(lines[1::2])),
                           ("--append", b"".join(lines[::2])), *remove)
     if again != content(path):
         halves.append(name)
@@ -90,19 +98,20 @@ written, count = [], 0
 def cuckoo_words(facts):
     words = ["--cuckoo", "f=%d,buckets=%d,n=%d,p=%r" % (facts["fingerprint"], facts["buckets"],
                                                         facts["n"], facts["p"])]
-    return words + ["--seed", str(facts["seed"])] + (["--fold"] if facts["fold"] else [])
+    return words + hash_words(facts)[0] + (["--fold"] if facts["fold"] else [])
 
 
 for path in sorted(glob.glob(os.path.join(GOLDEN, "*.cuckoo"))):
     name = os.path.basename(path)[:-7]
     facts = json.loads(theirs("json", path))
     ours = json.loads(run(["sketch-info", "--json", path]).out)
-    for key in "seed records n p m fingerprint buckets entries fill rate".split():
-        if ours.get(key) != facts[key] and (key != "rate" or abs(ours[key] - facts[key]) > 1e-15):
-            shown.append("%s: %s is %r, not %r" % (name, key, ours.get(key), facts[key]))
+    for key in "seed key_fingerprint records n p m fingerprint buckets entries fill rate".split():
+        if ours.get(key) != facts.get(key) and \
+                (key != "rate" or abs(ours[key] - facts[key]) > 1e-15):
+            shown.append("%s: %s is %r, not %r" % (name, key, ours.get(key), facts.get(key)))
     lines = content(path[:-7] + ".input").splitlines(keepends=True)
     half = len(lines) // 2
-    again, results = changed_by(cuckoo_words(facts), ("--append", b"".join(lines[:half])),
+    again, results = changed_by(facts, cuckoo_words(facts), ("--append", b"".join(lines[:half])),
                                 ("--append", b"".join(lines[half:])),
                                 ("--remove-from", content(path[:-7] + ".removed")))
     count += 1

@@ -8,8 +8,8 @@ import struct
 import sys
 import time
 
-from common import (LONG, check, check_none, content, done, is_clean, load, on_terminal, run, save,
-                    spawn)
+from common import (LONG, check, check_none, content, done, golden_key, is_clean, key_file, load,
+                    on_terminal, run, save, spawn)
 
 TOP = os.environ["TOP"]
 GOLDEN = os.path.join(TOP, "tests", "golden")
@@ -22,30 +22,32 @@ fmt = load("sketch-format")
 numbers, written, shown, count = [], [], [], 0
 for path in sorted(glob.glob(os.path.join(GOLDEN, "hll-*.hll"))):
     name = os.path.basename(path)[:-4]
-    sketch = fmt.decode(content(path))
+    key = ["--key-file", key_file(golden_key())] if "keyed" in name else []
+    sketch = fmt.decode(content(path), golden_key() if key else None)
     want, error = map(int, content(path[:-4] + ".distinct").split())
     keys = content(path[:-4] + ".input")
     count += 1
     got = run(["hll-count", "--query", path])
     if (got.status, got.out, got.err) != (0, b"%d\n" % want, b""):
         numbers.append("%s: not %d: %s" % (name, want, got))
-    words = ["--precision", str(sketch.precision), "-s", str(sketch.seed)]
+    words = ["--precision", str(sketch.precision), *(key or ["-s", str(sketch.seed)])]
     words += ["-i"] if sketch.transforms else []
     got = run(["hll-count", "-q", "-o", "new.hll", *words], keys)
     if got.status != 0 or got.err or content("new.hll") != content(path):
         written.append("%s: made anew: %s" % (name, got))
     save("again.hll", fmt.encode(fmt.Hll(sketch.precision, sketch.seed, sketch.transforms)))
     backwards = b"".join(key + b"\n" for key in reversed(keys.split(b"\n")[:-1]))
-    got = run(["hll-count", "-q", "--append", "again.hll"], backwards)
+    got = run(["hll-count", *key, "-q", "--append", "again.hll"], backwards)
     if got.status != 0 or got.err or content("again.hll") != content(path):
         written.append("%s: appended to an empty one: %s" % (name, got))
     got = run(["sketch-merge", "-o", "merged.hll", path])
     if got.status != 0 or content("merged.hll") != content(path):
         written.append("%s: read and written: %s" % (name, got))
     facts, ours = fmt.describe(sketch), json.loads(run(["sketch-info", "--json", path]).out)
-    for key in ("precision", "registers", "zero_registers", "seed", "records", "exact"):
-        if ours.get(key) != facts[key]:
-            shown.append("%s: %s is %r, not %r" % (name, key, ours.get(key), facts[key]))
+    for fact in ("precision", "registers", "zero_registers", "hash", "seed", "key_fingerprint",
+                 "records", "exact"):
+        if ours.get(fact) != facts.get(fact):
+            shown.append("%s: %s is %r, not %r" % (name, fact, ours.get(fact), facts.get(fact)))
     if ours["distinct"] != want or round(ours["error"] * 1e6) != error:
         shown.append("%s: %r and %r" % (name, ours["distinct"], ours["error"]))
 check(count >= 8, "there are golden files of distinct keys", count)
