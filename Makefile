@@ -3,6 +3,8 @@
 # These belong to the user, on the command line or in the environment:
 #   CC CFLAGS CPPFLAGS LDFLAGS LDLIBS AR
 #   PREFIX DESTDIR BINDIR LIBDIR INCLUDEDIR MANDIR
+#   BASHCOMPDIR ZSHCOMPDIR FISHCOMPDIR
+#   BUILD_CC    makes programs for this machine where CC makes them for another
 #   WERROR=1    warnings are errors
 #   TESTS=...   the test programs (build/tests/NAME) and scripts (tests/cli/NAME.t)
 #               to run, instead of all; TEST_JOBS, TEST_TIMEOUT: see tests/run
@@ -32,6 +34,10 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
+BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
+BUILD_CC ?= cc
 INSTALL ?= install
 CLANG ?= clang
 CLANG_FORMAT ?= clang-format
@@ -71,7 +77,7 @@ pages := $(wildcard man/*.[1-8])
 
 # $(call of,NAME,VARIANT) is NAME_VARIANT; empty where not set.
 of = $($(1)_$(2))
-variants := default clang portable asan ubsan tsan cov fuzz
+variants := default clang portable asan ubsan tsan cov fuzz native
 $(foreach v,$(filter-out default,$(variants)),$(eval dir_$v := build/$v))
 dir_default := build
 
@@ -90,6 +96,7 @@ cflags_cov := -O1 -g
 
 cc_clang = $(CLANG)
 cc_cov = $(CLANG)
+cc_native = $(BUILD_CC)
 cc_fuzz = $(CLANG)
 
 cc = $(or $(call of,cc,$1),$(CC))
@@ -207,7 +214,7 @@ build/damaged/refused: scripts/make-damaged scripts/sketch-format
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
-all: all-default ## build/bin/*, build/lib/libsketch.a (the default)
+all: all-default completions ## build/bin/*, build/lib/libsketch.a (the default)
 
 check: all-default tests-default ## build and run all tests
 	@$(call run_tests,default)
@@ -243,7 +250,7 @@ coverage: all-cov tests-cov ## lines and branches that all tests run (needs clan
 	export LLVM_PROFILE_FILE && $(call run_tests,cov)
 	@scripts/coverage build/cov
 
-lint: all-default ## formatting, static checks, manual pages against the tools
+lint: all ## formatting, static checks, manual pages against the tools
 	@BIN='$(CURDIR)/build/bin' scripts/lint
 
 format: ## bring the C sources into the house's format
@@ -310,11 +317,24 @@ damage: tests-default ## 100 000 random damages to files of each kind (a minute)
 load: all-default build/bench/helper ## the largest jobs, at LOAD_SCALE (hours; 0.01: seconds)
 	@BIN='$(CURDIR)/build/bin' HELPER='$(CURDIR)/build/bench/helper' scripts/load $(LOAD_SCALE)
 
+# ---------------------------------------------------------------- completions
+
+# A tool prints the table that they are made of.  One that was made for another machine
+# cannot: then the same sources are compiled for this one, with nothing of the user's.
+completions: build/completions/made ## build/completions: bash, zsh, fish
+build/completions/made: scripts/make-completions $(commands:%=build/bin/%)
+	@scripts/make-completions build/bin $(@D) $(commands) 2>/dev/null || { \
+	$(MAKE) CC='$(BUILD_CC)' AR=ar CPPFLAGS= CFLAGS=-O1 LDFLAGS= LDLIBS= all-native && \
+	scripts/make-completions build/native/bin $(@D) $(commands); }
+	@touch $@
+
+# -------------------------------------------------------------------- install
+
 # $(call in_section,N): the pages of one section.
 in_section = $(filter %.$1,$(pages))
 sections := $(sort $(patsubst .%,%,$(suffix $(pages))))
 
-install: all-default ## install under PREFIX (/usr/local), staged in DESTDIR
+install: all ## install under PREFIX (/usr/local), staged in DESTDIR
 	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(LIBDIR)/pkgconfig' \
 		'$(DESTDIR)$(INCLUDEDIR)'
 	$(if $(commands),$(INSTALL) -m 755 $(commands:%=build/bin/%) '$(DESTDIR)$(BINDIR)')
@@ -327,6 +347,11 @@ install: all-default ## install under PREFIX (/usr/local), staged in DESTDIR
 	$(INSTALL) -m 644 build/libsketch.pc '$(DESTDIR)$(LIBDIR)/pkgconfig'
 	$(foreach s,$(sections),$(INSTALL) -d '$(DESTDIR)$(MANDIR)/man$s' && \
 		$(INSTALL) -m 644 $(call in_section,$s) '$(DESTDIR)$(MANDIR)/man$s' &&) :
+	$(INSTALL) -d '$(DESTDIR)$(BASHCOMPDIR)' '$(DESTDIR)$(ZSHCOMPDIR)' \
+		'$(DESTDIR)$(FISHCOMPDIR)'
+	$(INSTALL) -m 644 $(commands:%=build/completions/bash/%) '$(DESTDIR)$(BASHCOMPDIR)'
+	$(INSTALL) -m 644 $(commands:%=build/completions/zsh/_%) '$(DESTDIR)$(ZSHCOMPDIR)'
+	$(INSTALL) -m 644 $(commands:%=build/completions/fish/%.fish) '$(DESTDIR)$(FISHCOMPDIR)'
 
 uninstall: ## remove what install put there
 	for command in $(commands); do rm -f '$(DESTDIR)$(BINDIR)'/"$$command"; done
@@ -334,11 +359,14 @@ uninstall: ## remove what install put there
 		'$(DESTDIR)$(INCLUDEDIR)/sketch.h'
 	for page in $(notdir $(pages)); do \
 		rm -f '$(DESTDIR)$(MANDIR)'/man"$${page##*.}"/"$$page"; done
+	for command in $(commands); do rm -f '$(DESTDIR)$(BASHCOMPDIR)'/"$$command" \
+		'$(DESTDIR)$(ZSHCOMPDIR)'/_"$$command" \
+		'$(DESTDIR)$(FISHCOMPDIR)'/"$$command".fish; done
 
 clean: ## remove everything built
 	rm -rf build
 
 .PHONY: all asan bench check check-clang check-long check-portable clean compare-kinds \
-	coverage damage differential faults flat-memory force format fuzz golden help install kill \
-	lint load samples stress tsan ubsan uninstall valgrind
+	completions coverage damage differential faults flat-memory force format fuzz golden help \
+	install kill lint load samples stress tsan ubsan uninstall valgrind
 force:

@@ -26,6 +26,11 @@ struct counts_options {
 	struct words queries;
 };
 
+/* Rows of struct option_values for these options. */
+/* clang-format off */
+#define COUNTS_OPTION_VALUES { "append", OPTION_COUNTS_FILES }, { "query", OPTION_COUNTS_FILES }
+/* clang-format on */
+
 /* The group of these options; `options` must be zeroed to begin with. */
 struct option_group counts_option_group(struct counts_options *options);
 

@@ -243,6 +243,58 @@ static void complain(const struct table *table, char **argv, bool lacks_argument
 		option_complain("unknown option '%s'", option);
 }
 
+/* ------------------------------------------------------------------- words */
+
+/* "write blocked, classic or both", and of the words the one most like the value. */
+static void suggest_word(char *text, size_t size, const char *words, const char *value)
+{
+	size_t best = least((strlen(value) + 2) / 3 + 1, NAME_LIMIT), used = 0;
+	char word[NAME_LIMIT], nearest[NAME_LIMIT] = "";
+
+	for (const char *rest = words; *rest != '\0'; rest += strspn(rest, " ")) {
+		size_t length = strcspn(rest, " "), distance;
+		bool last = rest[length] == '\0';
+
+		snprintf(word, sizeof word, "%.*s", (int)length, rest);
+		used = least(used, size - 1);
+		used += (size_t)snprintf(text + used, size - used, "%s%s",
+					 rest == words ? "write " :
+					 last          ? " or " :
+							 ", ",
+					 word);
+		distance = edit_distance(value, strlen(value), word);
+		if (distance < best && distance < length) {
+			best = distance;
+			memcpy(nearest, word, sizeof nearest);
+		}
+		rest += length;
+	}
+	used = least(used, size - 1);
+	if (nearest[0] != '\0')
+		snprintf(text + used, size - used, "; did you mean %s?", nearest);
+}
+
+bool option_word(const char *option, const char *value, const char *words, const char *what,
+		 size_t *place)
+{
+	char shown[WORD_SHOWN], advice[256];
+	size_t i = 0;
+
+	for (const char *rest = words; *rest != '\0'; rest += strspn(rest, " "), i++) {
+		size_t length = strcspn(rest, " ");
+
+		if (strlen(value) == length && memcmp(value, rest, length) == 0) {
+			*place = i;
+			return true;
+		}
+		rest += length;
+	}
+	suggest_word(advice, sizeof advice, words, value);
+	message_escape(shown, sizeof shown, value, strlen(value));
+	message("--%s: '%s' is not %s: %s", option, shown, what, advice);
+	return false;
+}
+
 /* -------------------------------------------------------------------- help */
 
 /* Puts words into lines of LINE_WIDTH; the cursor stands at `column`, further lines
@@ -367,18 +419,41 @@ static void put_version(struct output *output, const struct table *table)
 		    table->tool->name, sketch_version());
 }
 
+/* What the argument of an option can be; "-" where nothing is known of it. */
+static const char *values_of(const struct option_tool *tool, const struct option_spec *spec)
+{
+	const struct option_values *row = tool->values;
+
+	if (spec->argument == NULL)
+		return "-";
+	for (; row != NULL && row->option != NULL; row++)
+		if (spec->name != NULL && strcmp(row->option, spec->name) == 0)
+			return row->values;
+	return strcmp(spec->argument, "FILE") == 0 || strcmp(spec->argument, "F") == 0 ?
+		       OPTION_ANY_FILE :
+		       "-";
+}
+
 static void put_description(struct output *output, const struct table *table)
 {
+	const struct option_tool *tool = table->tool;
+
 	for (size_t i = 0; i < table->count; i++) {
 		const struct option_spec *spec = table->specs[i];
 
 		if (spec->help == NULL)
 			continue;
-		output_text(output, "option\t%c\t%s\t%s\t%s\n",
+		output_text(output, "option\t%c\t%s\t%s\t%s\t%s\n",
 			    has_letter(spec) ? spec->letter : '-',
 			    spec->name != NULL ? spec->name : "-",
-			    spec->argument != NULL ? spec->argument : "-", spec->help);
+			    spec->argument != NULL ? spec->argument : "-", spec->help,
+			    values_of(tool, spec));
 	}
+	if (tool->first_operand != NULL)
+		output_text(output, "operand\tfirst\t%s\t%c\n", tool->first_operand,
+			    tool->instead != 0 ? tool->instead : '-');
+	if (tool->other_operands != NULL)
+		output_text(output, "operand\tothers\t%s\t-\n", tool->other_operands);
 }
 
 /* ----------------------------------------------------------------- parsing */

@@ -3,8 +3,11 @@
  * A tool describes its command line once.  From that description come the
  * arguments of getopt_long, the text of --help, and (where --describe is the only
  * word) a machine-readable listing of all options not hidden, tab-separated:
- *     option<TAB>LETTER or -<TAB>LONG<TAB>ARGUMENT or -<TAB>help
- * from which lint compares the manual and completions can be made.
+ *     option<TAB>LETTER or -<TAB>LONG<TAB>ARGUMENT or -<TAB>help<TAB>VALUES or -
+ *     operand<TAB>first, others<TAB>VALUES<TAB>LETTER or -
+ * from which lint compares the manual, and scripts/make-completions makes what
+ * shells complete a command line by.  VALUES are words or patterns of file names,
+ * split by blanks.
  * --help and --version are added to every table, print to standard output and
  * give status 0.  A faulty command line gives one line on standard error that
  * ends with "try 'TOOL --help'", and status 2. */
@@ -36,6 +39,19 @@ struct option_group {
 	void *context;
 };
 
+/* What an argument can be: words, "blocked classic", or patterns of the names of fitting
+ * files, "*.bloom *.cuckoo".  Of an argument called FILE or F not named so, any file. */
+struct option_values {
+	const char *option; /* its long name; NULL ends a table */
+	const char *values;
+};
+
+#define OPTION_ANY_FILE "*"
+#define OPTION_FILTER_FILES "*.bloom *.cuckoo"
+#define OPTION_COUNTS_FILES "*.cms"
+#define OPTION_DISTINCT_FILES "*.hll"
+#define OPTION_SKETCH_FILES OPTION_FILTER_FILES " " OPTION_COUNTS_FILES " " OPTION_DISTINCT_FILES
+
 struct option_tool {
 	const char *name;            /* of the program */
 	const char *synopsis;        /* "[OPTION]... FILTER [INPUT]..."; lines split by \n */
@@ -45,6 +61,12 @@ struct option_tool {
 	/* In the order of --help; the last has specs == NULL.  At most
 	 * OPTION_LIMIT options in all, letters and names all different. */
 	const struct option_group *groups;
+	const struct option_values *values; /* or NULL */
+	/* Patterns of the files that the first operand can be, and those behind it; NULL
+	 * where there can be none.  An option of the letter `instead` (0: none) takes the
+	 * place of the first. */
+	const char *first_operand, *other_operands;
+	int instead;
 };
 
 /* Reads argv, and puts the operands last in it.  Long options may be shortened while
@@ -54,6 +76,12 @@ struct option_tool {
  * output failed), 2 after a message.  Where it goes on *status is 2: what is found wrong
  * later needs no word about it. */
 int option_parse(const struct option_tool *tool, int argc, char **argv, int *status);
+
+/* The place of a value among words split by blanks; false after a message
+ *     --layout: 'clasic' is not a layout: write blocked or classic; did you mean classic?
+ * where it is none of them.  `what` is "a layout". */
+bool option_word(const char *option, const char *value, const char *words, const char *what,
+		 size_t *place);
 
 /* "tool: text; try 'tool --help'" */
 void option_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

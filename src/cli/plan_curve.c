@@ -1,7 +1,6 @@
 #include "plan_curve.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "chart.h"
 #include "portable.h"
@@ -13,15 +12,6 @@
 static const char *const columns_of_keys[] = { "n", "used", "textbook" };
 static const char *const columns_of_hashes[] = { "k", "used", "textbook" };
 static const char *const columns_of_bits[] = { "bits_per_key", "used", "textbook" };
-
-enum plan_curve plan_curve_named(const char *word)
-{
-	if (strcmp(word, "n") == 0)
-		return CURVE_KEYS;
-	if (strcmp(word, "k") == 0)
-		return CURVE_HASHES;
-	return strcmp(word, "bits") == 0 ? CURVE_BITS : CURVE_NONE;
-}
 
 static void add_point(struct sheet *sheet, struct cell x, double used, double textbook)
 {

@@ -7,9 +7,6 @@
 
 enum plan_curve { CURVE_NONE, CURVE_KEYS, CURVE_HASHES, CURVE_BITS };
 
-/* "n", "k" or "bits"; CURVE_NONE for any other word. */
-enum plan_curve plan_curve_named(const char *word);
-
 /* The points of the curve, columns x (n, k or bits_per_key), used and textbook:
  *   n     m and k stay, n runs from a tenth of the case's to ten times as many
  *   k     m and n stay, k runs up to twice the best

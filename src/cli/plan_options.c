@@ -23,15 +23,13 @@ static const struct option_spec plan_specs[] = {
 
 static bool take_layout(struct plan_options *options, const char *value)
 {
-	options->has_layout = true;
-	if (strcmp(value, "blocked") == 0)
-		options->request.layout = SKETCH_BLOCKED;
-	else if (strcmp(value, "classic") == 0)
-		options->request.layout = SKETCH_CLASSIC;
-	else {
-		message("--layout: '%s' is not a layout: write blocked or classic", value);
+	static const enum sketch_layout layouts[] = { SKETCH_BLOCKED, SKETCH_CLASSIC };
+	size_t place;
+
+	if (!option_word("layout", value, PLAN_LAYOUTS, "a layout", &place))
 		return false;
-	}
+	options->has_layout = true;
+	options->request.layout = layouts[place];
 	return true;
 }
 
@@ -95,38 +93,28 @@ static const struct option_spec kind_specs[] = {
 
 static bool take_kind(struct plan_options *options, const char *value)
 {
-	options->has_kind = true;
-	if (strcmp(value, "bloom") == 0)
-		options->kind = SKETCH_KIND_BLOOM;
-	else if (strcmp(value, "counting") == 0)
-		options->kind = SKETCH_KIND_COUNTING_BLOOM;
-	else if (strcmp(value, "cuckoo") == 0)
-		options->kind = SKETCH_KIND_CUCKOO;
-	else {
-		message("--kind: '%s' is not a kind of filter: write bloom, counting or cuckoo",
-			value);
+	static const enum sketch_kind kinds[] = { SKETCH_KIND_BLOOM, SKETCH_KIND_COUNTING_BLOOM,
+						  SKETCH_KIND_CUCKOO };
+	size_t place;
+
+	if (!option_word("kind", value, PLAN_KINDS, "a kind of filter", &place))
 		return false;
-	}
+	options->has_kind = true;
+	options->kind = kinds[place];
 	return true;
 }
 
 static bool take_kind_option(void *context, int letter, const char *value)
 {
 	struct plan_options *options = context;
+	size_t place;
 
 	if (letter == OPTION_KIND)
 		return take_kind(options, value);
-	for (unsigned int bits = 4; bits <= 16; bits *= 2) {
-		char word[8];
-
-		snprintf(word, sizeof word, "%u", bits);
-		if (strcmp(value, word) == 0) {
-			options->counter_bits = bits;
-			return true;
-		}
-	}
-	message("--counter-bits: '%s' is no size of a counter: write 4, 8 or 16", value);
-	return false;
+	if (!option_word("counter-bits", value, PLAN_COUNTER_SIZES, "a size of a counter", &place))
+		return false;
+	options->counter_bits = 4u << place;
+	return true;
 }
 
 struct option_group plan_kind_option_group(struct plan_options *options)

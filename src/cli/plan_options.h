@@ -23,6 +23,16 @@ struct plan_options {
 #define PLAN_OPTIONS_NONE                                                                          \
 	((struct plan_options){ .request.layout = SKETCH_BLOCKED, .kind = SKETCH_KIND_BLOOM })
 
+/* The words that some of the options take, in the order of their meaning; and rows of
+ * struct option_values. */
+#define PLAN_LAYOUTS "blocked classic"
+#define PLAN_KINDS "bloom counting cuckoo"
+#define PLAN_COUNTER_SIZES "4 8 16"
+/* clang-format off */
+#define PLAN_OPTION_VALUES { "layout", PLAN_LAYOUTS }
+#define PLAN_KIND_OPTION_VALUES { "kind", PLAN_KINDS }, { "counter-bits", PLAN_COUNTER_SIZES }
+/* clang-format on */
+
 /* The group of these options; `options` must be PLAN_OPTIONS_NONE to begin with. */
 struct option_group plan_option_group(struct plan_options *options);
 

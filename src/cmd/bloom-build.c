@@ -66,6 +66,14 @@ static bool take_option(void *context, int letter, const char *value)
 	return true;
 }
 
+static const struct option_values values[] = {
+	{ "append", OPTION_FILTER_FILES },
+	{ "remove-from", OPTION_FILTER_FILES },
+	PLAN_OPTION_VALUES,
+	PLAN_KIND_OPTION_VALUES,
+	{ NULL, NULL },
+};
+
 static const char *const examples[] = {
 	"bloom-build -n 10M -p 0.001 -o users.bloom users.txt",
 	"bloom-build -f 1 --append clients.bloom < access.log",
@@ -117,6 +125,9 @@ static bool parse_args(struct build *build, int argc, char **argv, int *status)
 		.examples = examples,
 		.notes = notes,
 		.groups = groups,
+		.values = values,
+		.first_operand = OPTION_ANY_FILE,
+		.other_operands = OPTION_ANY_FILE,
 	};
 	int first = option_parse(&tool, argc, argv, status);
 	const char *fault;

@@ -65,6 +65,11 @@ static bool take_option(void *context, int letter, const char *value)
 	return true;
 }
 
+static const struct option_values values[] = {
+	{ "filter", OPTION_FILTER_FILES },
+	{ NULL, NULL },
+};
+
 static const char *const examples[] = {
 	"bloom-query users.bloom < requests > maybe-known",
 	"bloom-query -v users.bloom < requests > surely-new",
@@ -122,6 +127,10 @@ static bool parse_args(struct query *query, int argc, char **argv, int *status)
 		.examples = examples,
 		.notes = notes,
 		.groups = groups,
+		.values = values,
+		.first_operand = OPTION_FILTER_FILES,
+		.other_operands = OPTION_ANY_FILE,
+		.instead = 'F',
 	};
 	int first = option_parse(&tool, argc, argv, status);
 

@@ -80,6 +80,12 @@ static bool take_option(void *context, int letter, const char *value)
 	return true;
 }
 
+static const struct option_values values[] = {
+	{ "state", "*.bloom" },
+	PLAN_OPTION_VALUES,
+	{ NULL, NULL },
+};
+
 static const char *const examples[] = {
 	"journalctl -f | bloom-uniq",
 	"bloom-uniq --state seen.bloom < today.log > new.log",
@@ -134,6 +140,9 @@ static bool parse_args(struct uniq *uniq, int argc, char **argv, int *status)
 		.examples = examples,
 		.notes = notes,
 		.groups = groups,
+		.values = values,
+		.first_operand = OPTION_ANY_FILE,
+		.other_operands = OPTION_ANY_FILE,
 	};
 	int first = option_parse(&tool, argc, argv, status);
 

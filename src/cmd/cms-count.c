@@ -65,6 +65,11 @@ static bool take_option(void *context, int letter, const char *value)
 	return false;
 }
 
+static const struct option_values values[] = {
+	COUNTS_OPTION_VALUES,
+	{ NULL, NULL },
+};
+
 static const char *const examples[] = {
 	"cms-count < app.log",
 	"tail -F app.log | cms-count --at-most 5 --window=1min",
@@ -159,6 +164,9 @@ static bool parse_args(struct count *count, int argc, char **argv, int *status)
 		.examples = examples,
 		.notes = notes,
 		.groups = groups,
+		.values = values,
+		.first_operand = OPTION_ANY_FILE,
+		.other_operands = OPTION_ANY_FILE,
 	};
 	int first = option_parse(&tool, argc, argv, status);
 

@@ -87,6 +87,11 @@ static bool take_option(void *context, int letter, const char *value)
 	return false;
 }
 
+static const struct option_values values[] = {
+	COUNTS_OPTION_VALUES,
+	{ NULL, NULL },
+};
+
 static const char *const examples[] = {
 	"cms-top -k 20 < app.log; cms-top -Qf 6 access.log",
 	"tail -F access.log | cms-top -Qf 6 --window=5min --watch",
@@ -183,6 +188,9 @@ static bool parse_args(struct top *top, int argc, char **argv, int *status)
 		.examples = examples,
 		.notes = notes,
 		.groups = groups,
+		.values = values,
+		.first_operand = OPTION_ANY_FILE,
+		.other_operands = OPTION_ANY_FILE,
 	};
 	int first = option_parse(&tool, argc, argv, status);
 

@@ -48,6 +48,7 @@ enum {
 #define CUCKOO_RATE 0.01
 
 #define USUAL_KEY_BYTES 20
+#define CURVES "n k bits" /* what --curve takes */
 
 struct calc {
 	struct plan_options plan;
@@ -145,13 +146,19 @@ static bool take_real(struct calc *calc, int letter, const char *value, struct n
 	case OPTION_WHAT_IF:
 		calc->changes = true;
 		return plan_report_parse_change(value, &calc->change, error);
-	case OPTION_CURVE:
-		calc->curve = plan_curve_named(value);
-		snprintf(error->text, sizeof error->text,
-			 "'%.60s' is nothing to draw a curve over: write n, k or bits", value);
-		return calc->curve != CURVE_NONE;
 	}
 	return take_count(calc, letter, value, error);
+}
+
+static bool take_curve(struct calc *calc, const char *value)
+{
+	static const enum plan_curve curves[] = { CURVE_KEYS, CURVE_HASHES, CURVE_BITS };
+	size_t place;
+
+	if (!option_word("curve", value, CURVES, "a thing to draw a curve over", &place))
+		return false;
+	calc->curve = curves[place];
+	return true;
 }
 
 static const char *name_of(int letter)
@@ -186,12 +193,20 @@ static bool take_option(void *context, int letter, const char *value)
 	case OPTION_PRINT:
 		calc->print = value;
 		return true;
+	case OPTION_CURVE:
+		return take_curve(calc, value);
 	}
 	if (take_flag(calc, letter) || take_real(calc, letter, value, &error))
 		return true;
 	message("--%s: %s", name_of(letter), error.text);
 	return false;
 }
+
+static const struct option_values values[] = {
+	PLAN_OPTION_VALUES,           PLAN_KIND_OPTION_VALUES,
+	{ "curve", CURVES },          { "file", OPTION_FILTER_FILES },
+	{ "print", "p m k n bytes" }, { NULL, NULL },
+};
 
 static const char *const examples[] = {
 	"fpr-calc -n 1M -p 1%                            # how big?",
@@ -295,6 +310,7 @@ static bool parse_args(struct calc *calc, int argc, char **argv, int *status)
 		.examples = examples,
 		.notes = notes,
 		.groups = groups,
+		.values = values,
 	};
 	int first = option_parse(&tool, argc, argv, status);
 	const char *fault;

@@ -112,6 +112,12 @@ static bool take_option(void *context, int letter, const char *value)
 	}
 }
 
+static const struct option_values values[] = {
+	{ "append", OPTION_DISTINCT_FILES },
+	{ "query", OPTION_DISTINCT_FILES },
+	{ NULL, NULL },
+};
+
 static const char *const examples[] = {
 	"hll-count < app.log",
 	"hll-count -f 1 access.log",
@@ -211,6 +217,9 @@ static bool parse_args(struct count *count, int argc, char **argv, int *status)
 		.examples = examples,
 		.notes = notes,
 		.groups = groups,
+		.values = values,
+		.first_operand = OPTION_ANY_FILE,
+		.other_operands = OPTION_ANY_FILE,
 	};
 	int first = option_parse(&tool, argc, argv, status);
 

@@ -67,6 +67,8 @@ static bool parse_args(struct merge *merge, int argc, char **argv, int *status)
 		.examples = examples,
 		.notes = notes,
 		.groups = groups,
+		.first_operand = OPTION_SKETCH_FILES,
+		.other_operands = OPTION_SKETCH_FILES,
 	};
 	int first = option_parse(&tool, argc, argv, status);
 

@@ -60,6 +60,11 @@ static struct option_group groups[] = {
 	{ NULL, NULL, 0, NULL, NULL },
 };
 
+static const struct option_values values[] = {
+	{ "colour", "always never" },
+	{ NULL, NULL },
+};
+
 static const struct option_tool tool = {
 	.name = "tool",
 	.synopsis = "[OPTION]... [FILE]...\n-q FILTER",
@@ -68,6 +73,10 @@ static const struct option_tool tool = {
 	.examples = examples,
 	.notes = notes,
 	.groups = groups,
+	.values = values,
+	.first_operand = "*.bloom",
+	.other_operands = OPTION_ANY_FILE,
+	.instead = 'x',
 };
 
 struct line {
@@ -251,6 +260,58 @@ static void parse__option_refused_by_the_tool__stops(void **state)
 	assert_bad(&capture, "tool: '3x2' is not liked; try 'tool --help'\n");
 }
 
+/* ------------------------------------------------------------------- words */
+
+static int take_word(void *word)
+{
+	size_t place = 9;
+
+	return option_word("layout", word, "blocked classic neither", "a layout", &place) ?
+		       (int)place :
+		       50;
+}
+
+static void word__of_the_list__its_place(void **state)
+{
+	struct capture capture;
+
+	(void)state;
+	capture_run(&capture, take_word, "blocked");
+	assert_int_equal(capture.status, 0);
+	capture_run(&capture, take_word, "neither");
+	assert_int_equal(capture.status, 2);
+	assert_string_equal(capture.err, "");
+}
+
+static void word__of_no_list__one_line_with_all_and_the_nearest(void **state)
+{
+	static const struct {
+		char word[24];
+		const char *shown, *hint;
+	} cases[] = {
+		{ "clasic", "clasic", "; did you mean classic?" },
+		{ "Blocked", "Blocked", "; did you mean blocked?" },
+		{ "block", "block", "; did you mean blocked?" },
+		{ "sideways", "sideways", "" },
+		{ "", "", "" },
+		{ "\033[2J", "\\033[2J", "" },
+		{ "blocked classic", "blocked classic", "" },
+	};
+	struct capture capture;
+	char want[200];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		capture_run(&capture, take_word, (void *)cases[i].word);
+		assert_int_equal(capture.status, 50);
+		snprintf(want, sizeof want,
+			 "tool: --layout: '%s' is not a layout: write blocked, classic or "
+			 "neither%s\n",
+			 cases[i].shown, cases[i].hint);
+		assert_string_equal(capture.err, want);
+	}
+}
+
 /* -------------------------------------------------------------------- help */
 
 static void help__asked_for__on_standard_output(void **state)
@@ -329,13 +390,17 @@ static void describe__only_word__lists_the_table(void **state)
 	PARSE(&capture, "--describe");
 	assert_int_equal(capture.status, 60);
 	assert_non_null(strstr(capture.out,
-			       "option\tn\tcapacity\tN\tsize the filter for this many keys\n"));
+			       "option\tn\tcapacity\tN\tsize the filter for this many keys\t-\n"));
 	assert_non_null(
-		strstr(capture.out, "option\t-\tstats\t-\tprint a summary to standard error\n"));
-	assert_non_null(strstr(capture.out, "option\tx\t-\tFILE\tan option without a long name\n"));
-	assert_non_null(strstr(capture.out, "option\t-\tcolour\t[=WHEN]\tcolour the output\n"));
+		strstr(capture.out, "option\t-\tstats\t-\tprint a summary to standard error\t-\n"));
+	assert_non_null(
+		strstr(capture.out, "option\tx\t-\tFILE\tan option without a long name\t*\n"));
+	assert_non_null(strstr(capture.out,
+			       "option\t-\tcolour\t[=WHEN]\tcolour the output\talways never\n"));
 	assert_non_null(strstr(capture.out, "option\t-\thelp\t-\t"));
 	assert_null(strstr(capture.out, "secret"));
+	assert_non_null(strstr(capture.out, "\noperand\tfirst\t*.bloom\tx\n"
+					    "operand\tothers\t*\t-\n"));
 	PARSE(&capture, "-q", "--describe");
 	assert_bad(&capture, "tool: unknown option '--describe'; try 'tool --help'\n");
 }
@@ -401,6 +466,8 @@ int main(void)
 		cmocka_unit_test(parse__argument_lacking_or_too_many__one_line),
 		cmocka_unit_test(parse__ambiguous_name__candidates_listed),
 		cmocka_unit_test(parse__option_refused_by_the_tool__stops),
+		cmocka_unit_test(word__of_the_list__its_place),
+		cmocka_unit_test(word__of_no_list__one_line_with_all_and_the_nearest),
 		cmocka_unit_test(help__asked_for__on_standard_output),
 		cmocka_unit_test(help__any__fits_80_columns),
 		cmocka_unit_test(version__asked_for__names_tool_and_formats),
