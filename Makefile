@@ -1,7 +1,7 @@
 # Makefile - builds, tests and installs the sketch tools (GNU make)
 #
 # These belong to the user, on the command line or in the environment:
-#   CC CFLAGS CPPFLAGS LDFLAGS LDLIBS AR
+#   CC CFLAGS CPPFLAGS LDFLAGS LDLIBS AR STRIP
 #   PREFIX DESTDIR BINDIR LIBDIR INCLUDEDIR MANDIR
 #   BASHCOMPDIR ZSHCOMPDIR FISHCOMPDIR
 #   BUILD_CC    makes programs for this machine where CC makes them for another
@@ -39,6 +39,7 @@ ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 BUILD_CC ?= cc
 INSTALL ?= install
+STRIP ?= strip
 CLANG ?= clang
 CLANG_FORMAT ?= clang-format
 VALGRIND ?= valgrind
@@ -60,6 +61,9 @@ own_cppflags := -D_GNU_SOURCE -MMD -MP
 # Where nothing is optimised even rint() is a call; the library has no such call.
 own_ldlibs := -lm -pthread
 test_ldlibs := -lcmocka -lmurmurhash
+
+# A program does not depend on the folder it was built in; nor then does its build ID.
+own_cflags += -fdebug-prefix-map='$(CURDIR)'=.
 
 core := $(patsubst src/%.c,%,$(wildcard src/core/*.c))
 cli := $(patsubst src/%.c,%,$(wildcard src/cli/*.c))
@@ -323,9 +327,13 @@ load: all-default build/bench/helper ## the largest jobs, at LOAD_SCALE (hours; 
 # cannot: then the same sources are compiled for this one, with nothing of the user's.
 completions: build/completions/made ## build/completions: bash, zsh, fish
 build/completions/made: scripts/make-completions $(commands:%=build/bin/%)
-	@scripts/make-completions build/bin $(@D) $(commands) 2>/dev/null || { \
-	$(MAKE) CC='$(BUILD_CC)' AR=ar CPPFLAGS= CFLAGS=-O1 LDFLAGS= LDLIBS= all-native && \
-	scripts/make-completions build/native/bin $(@D) $(commands); }
+	@mkdir -p $(@D)
+	@scripts/make-completions build/bin $(@D) $(commands) 2>/dev/null && \
+		rm -f $(@D)/foreign || touch $(@D)/foreign
+	@[ ! -e $(@D)/foreign ] || \
+	$(MAKE) CC='$(BUILD_CC)' AR=ar CPPFLAGS= CFLAGS=-O1 LDFLAGS= LDLIBS= all-native
+	@[ ! -e $(@D)/foreign ] || \
+	scripts/make-completions build/native/bin $(@D) $(commands)
 	@touch $@
 
 # -------------------------------------------------------------------- install
@@ -363,10 +371,24 @@ uninstall: ## remove what install put there
 		'$(DESTDIR)$(ZSHCOMPDIR)'/_"$$command" \
 		'$(DESTDIR)$(FISHCOMPDIR)'/"$$command".fish; done
 
+dist: ## build/dist/sketch-tools-VERSION.tar.gz, the same bytes from the same commit
+	@scripts/make-dist '$(version)' build/dist
+
+deb: all ## Debian packages of the tools and of the library, in build/deb
+	@rm -rf build/deb
+	@$(MAKE) --no-print-directory -s install DESTDIR='$(CURDIR)/build/deb/work/all' \
+		PREFIX=/usr BINDIR=/usr/bin \
+		LIBDIR='/usr/lib/$(shell CC='$(CC)' scripts/make-deb --triple)' \
+		INCLUDEDIR=/usr/include MANDIR=/usr/share/man \
+		BASHCOMPDIR=/usr/share/bash-completion/completions \
+		ZSHCOMPDIR=/usr/share/zsh/vendor-completions \
+		FISHCOMPDIR=/usr/share/fish/vendor_completions.d
+	@CC='$(CC)' STRIP='$(STRIP)' scripts/make-deb '$(version)' build/deb
+
 clean: ## remove everything built
 	rm -rf build
 
 .PHONY: all asan bench check check-clang check-long check-portable clean compare-kinds \
-	completions coverage damage differential faults flat-memory force format fuzz golden help \
-	install kill lint load samples stress tsan ubsan uninstall valgrind
+	completions coverage damage deb differential dist faults flat-memory force format fuzz \
+	golden help install kill lint load samples stress tsan ubsan uninstall valgrind
 force:
