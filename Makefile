@@ -62,6 +62,9 @@ own_cppflags := -D_GNU_SOURCE -MMD -MP
 own_ldlibs := -lm -pthread
 test_ldlibs := -lcmocka -lmurmurhash
 
+# The library's own names, as the linker sees them.
+own_cppflags += -include src/core/names.h
+
 # A program does not depend on the folder it was built in; nor then does its build ID.
 own_cflags += -fdebug-prefix-map='$(CURDIR)'=.
 
@@ -351,7 +354,7 @@ install: all ## install under PREFIX (/usr/local), staged in DESTDIR
 	printf '%s\n' 'Name: libsketch' \
 		'Description: Bloom filters, count-min sketches and HyperLogLog in files' \
 		'Version: $(version)' 'Cflags: -I$(INCLUDEDIR)' \
-		'Libs: -L$(LIBDIR) -lsketch' > build/libsketch.pc
+		'Libs: -L$(LIBDIR) -lsketch -lm' > build/libsketch.pc
 	$(INSTALL) -m 644 build/libsketch.pc '$(DESTDIR)$(LIBDIR)/pkgconfig'
 	$(foreach s,$(sections),$(INSTALL) -d '$(DESTDIR)$(MANDIR)/man$s' && \
 		$(INSTALL) -m 644 $(call in_section,$s) '$(DESTDIR)$(MANDIR)/man$s' &&) :

@@ -84,13 +84,38 @@ is "$status" 0 "make install"
 } | sort >want
 is "$(files_below "$stage")" "$(cat want)" "puts there what it should, and no more"
 is "$("$stage/opt/it/bin/bloom-uniq" <<<"$(printf 'a\na')")" a "a tool runs"
+
+# The example of libsketch(3), by somebody who knows no more than pkg-config says.
+if command -v pkg-config >/dev/null; then
+	export PKG_CONFIG_PATH=$stage/opt/it/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$stage
+	is "$(pkg-config --modversion libsketch)" "$version" "the library's version"
+	read -r -a flags <<<"$(pkg-config --cflags --libs libsketch)"
+	ok "a program of one's own is built with it" cc -std=c11 -Wall -Wextra -pedantic -Werror \
+		-o example "$TOP/samples/example.c" "${flags[@]}"
+	expect 0 'new\ta\nnew\t\nseen\ta\n' "runs" ./example words.bloom a '' a
+	expect 0 'seen\ta\nnew\tb\n' "remembers" ./example words.bloom a b
+	is "$("$stage/opt/it/bin/sketch-info" words.bloom | grep '^records')" $'records\t5' \
+		"what the tools read"
+	echo junk >junk
+	run ./example junk a
+	is "$status $(cat "$ERR")" "2 example: junk: not a sketch file" "and says what is wrong"
+	not_ok "its own functions may be called as the library's own are" \
+		grep -q "multiple definition" <(printf 'int main(void) { return 0; }\n%s' \
+			'int bloom_make, file_write, region_new, error_set;' |
+			cc -x c - "${flags[@]}" -Wl,--whole-archive -lsketch \
+				-Wl,--no-whole-archive -lm -o many 2>&1)
+	ok "all of it linked" test -x many
+else
+	skip "a program is linked with the installed library" "no pkg-config"
+fi
 is "$(find "$stage" -type f -perm /111 | wc -l) $(find "$stage" -perm /022 ! -type l | wc -l)" \
 	"$(wc -w <<<"$tools") 0" "programs can be run, and nothing be written by others"
 not_ok "the stage is in nothing installed" grep -rl -- "$stage" "$stage"
 quiet_make uninstall DESTDIR="$stage" PREFIX=/opt/it
 is "$status $(find "$stage" ! -type d)" "0 " "make uninstall leaves nothing"
 rm -r "$stage"
-folders=(BINDIR=/b LIBDIR=/l INCLUDEDIR=/i MANDIR=/m BASHCOMPDIR=/cb ZSHCOMPDIR=/cz FISHCOMPDIR=/cf)
+folders=(BINDIR=/b LIBDIR=/l INCLUDEDIR=/i MANDIR=/m)
+folders+=(BASHCOMPDIR=/cb ZSHCOMPDIR=/cz FISHCOMPDIR=/cf)
 quiet_make install DESTDIR="$stage" "${folders[@]}"
 is "$(cd "$stage" && echo *)" "b cb cf cz i l m" "each folder can be chosen"
 quiet_make uninstall DESTDIR="$stage" "${folders[@]}"

@@ -1,0 +1,132 @@
+/* names.h - the linker's names of what is the library's own
+ *
+ * A program that links libsketch.a may well have functions called bloom_make or file_write.
+ * So all that the library's sources share among themselves, and do not offer in sketch.h,
+ * has another name for the linker than in the source.  The Makefile has this file included
+ * before all others; gcc and clang know the pragma, which must precede a declaration.
+ * (Names in the sources stay short, and for debuggers as they are.  One object for the whole
+ * library, with its own names hidden by objcopy, would put all of it into every program, and
+ * needs the target's tools.)
+ *
+ * lint says which name is lacking here, and which no longer belongs. */
+#ifndef CORE_NAMES_H
+#define CORE_NAMES_H
+
+#pragma redefine_extname bloom_frame sketch_core_bloom_frame
+#pragma redefine_extname bloom_make sketch_core_bloom_make
+#pragma redefine_extname chunks_begin sketch_core_chunks_begin
+#pragma redefine_extname chunks_end sketch_core_chunks_end
+#pragma redefine_extname chunks_verify sketch_core_chunks_verify
+#pragma redefine_extname counts_add sketch_core_counts_add
+#pragma redefine_extname counts_bytes sketch_core_counts_bytes
+#pragma redefine_extname counts_check sketch_core_counts_check
+#pragma redefine_extname counts_clear sketch_core_counts_clear
+#pragma redefine_extname counts_estimate sketch_core_counts_estimate
+#pragma redefine_extname counts_find_cells sketch_core_counts_find_cells
+#pragma redefine_extname counts_least sketch_core_counts_least
+#pragma redefine_extname counts_prefetch sketch_core_counts_prefetch
+#pragma redefine_extname counts_spans_differ sketch_core_counts_spans_differ
+#pragma redefine_extname counts_sum sketch_core_counts_sum
+#pragma redefine_extname crc32c_portable sketch_core_crc32c_portable
+#pragma redefine_extname cuckoo_bytes sketch_core_cuckoo_bytes
+#pragma redefine_extname cuckoo_check sketch_core_cuckoo_check
+#pragma redefine_extname cuckoo_count sketch_core_cuckoo_count
+#pragma redefine_extname dcso_decode_header sketch_core_dcso_decode_header
+#pragma redefine_extname dcso_is sketch_core_dcso_is
+#pragma redefine_extname decay_free sketch_core_decay_free
+#pragma redefine_extname decay_high sketch_core_decay_high
+#pragma redefine_extname decay_lift sketch_core_decay_lift
+#pragma redefine_extname decay_low sketch_core_decay_low
+#pragma redefine_extname decay_make sketch_core_decay_make
+#pragma redefine_extname decay_move sketch_core_decay_move
+#pragma redefine_extname decay_weigh sketch_core_decay_weigh
+#pragma redefine_extname duration_age sketch_core_duration_age
+#pragma redefine_extname duration_moment sketch_core_duration_moment
+#pragma redefine_extname duration_or_records sketch_core_duration_or_records
+#pragma redefine_extname duration_text sketch_core_duration_text
+#pragma redefine_extname error_compare_identities sketch_core_error_compare_identities
+#pragma redefine_extname error_differ sketch_core_error_differ
+#pragma redefine_extname error_io sketch_core_error_io
+#pragma redefine_extname error_set sketch_core_error_set
+#pragma redefine_extname file_check_chunks sketch_core_file_check_chunks
+#pragma redefine_extname file_expect_kind sketch_core_file_expect_kind
+#pragma redefine_extname file_sum_chunks sketch_core_file_sum_chunks
+#pragma redefine_extname file_write sketch_core_file_write
+#pragma redefine_extname format_begins sketch_core_format_begins
+#pragma redefine_extname format_decode_counting sketch_core_format_decode_counting
+#pragma redefine_extname format_decode_cuckoo sketch_core_format_decode_cuckoo
+#pragma redefine_extname format_decode_header sketch_core_format_decode_header
+#pragma redefine_extname format_decode_layer sketch_core_format_decode_layer
+#pragma redefine_extname format_decode_table sketch_core_format_decode_table
+#pragma redefine_extname format_decode_window sketch_core_format_decode_window
+#pragma redefine_extname format_encode_counting sketch_core_format_encode_counting
+#pragma redefine_extname format_encode_cuckoo sketch_core_format_encode_cuckoo
+#pragma redefine_extname format_encode_header sketch_core_format_encode_header
+#pragma redefine_extname format_encode_layer sketch_core_format_encode_layer
+#pragma redefine_extname format_encode_section sketch_core_format_encode_section
+#pragma redefine_extname format_encode_window sketch_core_format_encode_window
+#pragma redefine_extname format_fingerprint sketch_core_format_fingerprint
+#pragma redefine_extname format_header_sum sketch_core_format_header_sum
+#pragma redefine_extname hll_add_one sketch_core_hll_add_one
+#pragma redefine_extname hll_check_precision sketch_core_hll_check_precision
+#pragma redefine_extname hll_estimate sketch_core_hll_estimate
+#pragma redefine_extname hll_estimate_error sketch_core_hll_estimate_error
+#pragma redefine_extname hll_list sketch_core_hll_list
+#pragma redefine_extname kernel_best sketch_core_kernel_best
+#pragma redefine_extname kernel_choose sketch_core_kernel_choose
+#pragma redefine_extname ladder_join sketch_core_ladder_join
+#pragma redefine_extname layer_add_counters sketch_core_layer_add_counters
+#pragma redefine_extname layer_allocate sketch_core_layer_allocate
+#pragma redefine_extname layer_begin sketch_core_layer_begin
+#pragma redefine_extname layer_count_ones sketch_core_layer_count_ones
+#pragma redefine_extname layer_counters_used sketch_core_layer_counters_used
+#pragma redefine_extname layer_make_counting sketch_core_layer_make_counting
+#pragma redefine_extname layer_verify sketch_core_layer_verify
+#pragma redefine_extname layer_verify_chunk sketch_core_layer_verify_chunk
+#pragma redefine_extname occupancy_rate sketch_core_occupancy_rate
+#pragma redefine_extname occupancy_ready sketch_core_occupancy_ready
+#pragma redefine_extname occupancy_share sketch_core_occupancy_share
+#pragma redefine_extname params_payload sketch_core_params_payload
+#pragma redefine_extname portable_exp sketch_core_portable_exp
+#pragma redefine_extname portable_expm1 sketch_core_portable_expm1
+#pragma redefine_extname portable_log sketch_core_portable_log
+#pragma redefine_extname portable_log1p sketch_core_portable_log1p
+#pragma redefine_extname portable_power sketch_core_portable_power
+#pragma redefine_extname portable_sqrt sketch_core_portable_sqrt
+#pragma redefine_extname rates_blocked_classic sketch_core_rates_blocked_classic
+#pragma redefine_extname rates_blocked_exponential sketch_core_rates_blocked_exponential
+#pragma redefine_extname rates_classic sketch_core_rates_classic
+#pragma redefine_extname rates_exact sketch_core_rates_exact
+#pragma redefine_extname rates_exponential sketch_core_rates_exponential
+#pragma redefine_extname region_free sketch_core_region_free
+#pragma redefine_extname region_grow sketch_core_region_grow
+#pragma redefine_extname region_map sketch_core_region_map
+#pragma redefine_extname region_new sketch_core_region_new
+#pragma redefine_extname ring_add sketch_core_ring_add
+#pragma redefine_extname ring_before sketch_core_ring_before
+#pragma redefine_extname ring_compatible sketch_core_ring_compatible
+#pragma redefine_extname ring_free sketch_core_ring_free
+#pragma redefine_extname ring_make sketch_core_ring_make
+#pragma redefine_extname ring_other_total sketch_core_ring_other_total
+#pragma redefine_extname ring_query sketch_core_ring_query
+#pragma redefine_extname ring_state sketch_core_ring_state
+#pragma redefine_extname ring_sum sketch_core_ring_sum
+#pragma redefine_extname ring_top sketch_core_ring_top
+#pragma redefine_extname sizing_classic_bound sketch_core_sizing_classic_bound
+#pragma redefine_extname sizing_rate_bound sketch_core_sizing_rate_bound
+#pragma redefine_extname sizing_refuse_range sketch_core_sizing_refuse_range
+#pragma redefine_extname sizing_unit sketch_core_sizing_unit
+#pragma redefine_extname textbook_complete sketch_core_textbook_complete
+#pragma redefine_extname touch_filter sketch_core_touch_filter
+#pragma redefine_extname tracked_clear sketch_core_tracked_clear
+#pragma redefine_extname tracked_compare sketch_core_tracked_compare
+#pragma redefine_extname tracked_find sketch_core_tracked_find
+#pragma redefine_extname tracked_free sketch_core_tracked_free
+#pragma redefine_extname tracked_halve sketch_core_tracked_halve
+#pragma redefine_extname tracked_insert sketch_core_tracked_insert
+#pragma redefine_extname tracked_is sketch_core_tracked_is
+#pragma redefine_extname tracked_least sketch_core_tracked_least
+#pragma redefine_extname tracked_make sketch_core_tracked_make
+#pragma redefine_extname tracked_replace sketch_core_tracked_replace
+
+#endif
