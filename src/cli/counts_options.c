@@ -257,9 +257,10 @@ struct sketch_counts *counts_of_file(const char *name, struct sketch_file *file)
 {
 	struct sketch_counts *counts = NULL;
 	struct sketch_error error;
+	uint32_t kind = sketch_file_kind(file);
 
 	if (sketch_counts_of_file(&counts, file, &error) != SKETCH_OK)
-		message_file(message_input_name(name), &error);
+		open_refused(name, kind, kind == SKETCH_KIND_COUNTS, &error);
 	return counts;
 }
 

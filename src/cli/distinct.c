@@ -11,9 +11,10 @@ struct sketch_hll *distinct_of_file(const char *name, struct sketch_file *file)
 {
 	struct sketch_hll *hll = NULL;
 	struct sketch_error error;
+	uint32_t kind = sketch_file_kind(file);
 
 	if (sketch_hll_of_file(&hll, file, &error) != SKETCH_OK)
-		message_file(message_input_name(name), &error);
+		open_refused(name, kind, kind == SKETCH_KIND_HYPERLOGLOG, &error);
 	return hll;
 }
 

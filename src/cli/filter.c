@@ -17,13 +17,16 @@ bool filter_is_none(const struct filter *filter)
 bool filter_of_file(struct filter *filter, const char *name, struct sketch_file *file)
 {
 	struct sketch_error error;
-	enum sketch_status status = sketch_file_kind(file) == SKETCH_KIND_CUCKOO ?
-					    sketch_cuckoo_of_file(&filter->cuckoo, file, &error) :
-					    sketch_bloom_of_file(&filter->bloom, file, &error);
+	uint32_t kind = sketch_file_kind(file);
+	bool cuckoo = kind == SKETCH_KIND_CUCKOO;
+	enum sketch_status status = cuckoo ? sketch_cuckoo_of_file(&filter->cuckoo, file, &error) :
+					     sketch_bloom_of_file(&filter->bloom, file, &error);
 
 	if (status == SKETCH_OK)
 		return true;
-	message_file(message_input_name(name), &error);
+	open_refused(name, kind,
+		     cuckoo || kind == SKETCH_KIND_BLOOM || kind == SKETCH_KIND_COUNTING_BLOOM,
+		     &error);
 	return false;
 }
 

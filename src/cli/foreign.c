@@ -87,8 +87,7 @@ static enum foreign look_for_compressed(const uint8_t *bytes, size_t length, cha
 	return all;
 }
 
-/* What answers for a kind of sketch. */
-static const char *asker(uint32_t kind)
+const char *foreign_asker(uint32_t kind)
 {
 	switch (kind) {
 	case SKETCH_KIND_COUNTS:
@@ -98,7 +97,7 @@ static const char *asker(uint32_t kind)
 	case SKETCH_KIND_BLOOM:
 	case SKETCH_KIND_COUNTING_BLOOM:
 	case SKETCH_KIND_CUCKOO:
-		return "bloom-query asks it, sketch-merge joins it to others";
+		return "bloom-query asks it, sketch-merge joins it to others of its kind";
 	}
 	return "sketch-info says more";
 }
@@ -117,7 +116,8 @@ static enum foreign look_for_sketch(const uint8_t *bytes, size_t length, bool en
 	if (length >= KIND_END)
 		kind = load_u32(bytes + KIND_OFFSET);
 	snprintf(why, FOREIGN_TEXT, "is a %s, not records: %s",
-		 sketch_kind_name(kind) != NULL ? sketch_kind_name(kind) : "sketch", asker(kind));
+		 sketch_kind_name(kind) != NULL ? sketch_kind_name(kind) : "sketch",
+		 foreign_asker(kind));
 	return FOREIGN_IS;
 }
 

@@ -19,4 +19,7 @@ enum foreign { FOREIGN_NOT, FOREIGN_UNDECIDED, FOREIGN_IS };
  * beginning; FOREIGN_UNDECIDED, never where `ended` says that there are no more. */
 enum foreign foreign_look(const uint8_t *bytes, size_t length, bool ended, char why[FOREIGN_TEXT]);
 
+/* What answers for a kind of sketch, in words: "ask it with hll-count --query". */
+const char *foreign_asker(uint32_t kind);
+
 #endif

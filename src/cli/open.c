@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "foreign.h"
 #include "message.h"
 #include "system.h"
 
@@ -69,6 +70,15 @@ struct sketch_file *open_sketch(const char *name, enum sketch_access access)
 	else
 		close(fd);
 	return file;
+}
+
+void open_refused(const char *name, uint32_t kind, bool fits, const struct sketch_error *error)
+{
+	/* Of DCSO's the error says so itself. */
+	if (fits || kind == SKETCH_KIND_DCSO || error->status != SKETCH_UNSUPPORTED)
+		message_file(message_input_name(name), error);
+	else
+		message("%s: %s: %s", message_input_name(name), error->text, foreign_asker(kind));
 }
 
 bool open_target(struct sketch_save **save, const char *name, int *fd)

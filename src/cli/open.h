@@ -14,6 +14,10 @@ struct sketch_file *open_sketch(const char *name, enum sketch_access access);
 /* Whether that has read standard input, which then is no input of records any more. */
 bool open_stdin_was_sketch(void);
 
+/* Says why no sketch came of a file of this kind, which was read; where it does not fit
+ * what was wanted also what tool it is for. */
+void open_refused(const char *name, uint32_t kind, bool fits, const struct sketch_error *error);
+
 /* Begins to write a sketch to a file, as sketch_save_begin.  False after a message;
  * a terminal is refused. */
 bool open_target(struct sketch_save **save, const char *name, int *fd);

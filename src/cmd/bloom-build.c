@@ -289,7 +289,8 @@ static bool prepare_state(struct run *run)
 	if (filter_is_none(&run->kept.filter))
 		return true;
 	if (filter_identity(&run->kept.filter)->arrangement == SKETCH_WINDOW) {
-		message("%s: has a window: bloom-uniq --state adds to it", build->state.path);
+		message("%s: is a Bloom filter with a window: bloom-uniq --state adds to it",
+			build->state.path);
 		return false;
 	}
 	if (run->kept.filter.cuckoo != NULL)

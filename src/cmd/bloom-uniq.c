@@ -449,7 +449,8 @@ static bool check_kind(const struct run *run)
 
 	if (filter_is_none(filter) || !filter_can_remove(filter))
 		return true;
-	message("%s: is a %s: bloom-uniq takes no key out, and a plain Bloom filter is smaller",
+	message("%s: is a %s, which bloom-build --append adds to and bloom-query asks; bloom-uniq "
+		"takes no key out, and a plain Bloom filter is smaller",
 		run->uniq->state.path, filter_kind_name(filter));
 	return false;
 }

@@ -165,7 +165,7 @@ snapshot()
 # The tool that a command runs, for the name in front of its message.
 tool_of()
 {
-	local tools="bloom-build|bloom-query|bloom-uniq|cms-count|cms-top|hll-count"
+	local tools="bloom-build|bloom-query|bloom-uniq|cms-count|cms-top|fpr-calc|hll-count"
 	tools="$tools|sketch-info|sketch-merge"
 	if [[ $* =~ $tools ]]; then
 		tool=${BASH_REMATCH[0]}
