@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "message.h"
 
@@ -158,22 +159,58 @@ static bool scale_count(const char *suffix, struct decimal *number)
 	return false;
 }
 
-bool number_count(const char *word, uint64_t minimum, uint64_t maximum, uint64_t *value,
-		  struct number_error *error)
+static bool read_count(const char *word, uint64_t minimum, uint64_t maximum, uint64_t *value)
 {
 	struct decimal number;
 	const char *rest = read_decimal(word, &number);
-	char shown[WORD_SHOWN];
 	uint64_t result;
 
-	if (rest != NULL && scale_count(rest, &number) &&
-	    whole_part(&number, maximum, &result) == WHOLE && result >= minimum) {
-		*value = result;
-		return true;
+	if (rest == NULL || !scale_count(rest, &number) ||
+	    whole_part(&number, maximum, &result) != WHOLE || result < minimum)
+		return false;
+	*value = result;
+	return true;
+}
+
+/* "1,000" and "1_000": a mark before three digits and no more. */
+static bool splits_thousands(const char *word, const char *at)
+{
+	return (*at == ',' || *at == '_') && at > word && is_digit(at[-1]) &&
+	       strspn(at + 1, "0123456789") == 3;
+}
+
+/* What a word may have been meant for: digits without marks between them, a suffix in
+ * capitals and without a unit. */
+static void mend_count(char mended[WORD_SHOWN], const char *word)
+{
+	size_t length = 0;
+
+	for (const char *at = word; *at != '\0' && length < WORD_SHOWN - 1; at++) {
+		if (!splits_thousands(word, at))
+			mended[length++] = *at;
 	}
+	if (length > 2 && (mended[length - 1] | 32) == 'b' && !is_digit(mended[length - 2]))
+		length--;
+	mended[length] = '\0';
+	if (length > 1 && strchr("mgt", mended[length - 1]) != NULL)
+		mended[length - 1] ^= 32;
+}
+
+bool number_count(const char *word, uint64_t minimum, uint64_t maximum, uint64_t *value,
+		  struct number_error *error)
+{
+	char shown[WORD_SHOWN], mended[WORD_SHOWN], hint[WORD_SHOWN + 24] = "";
+	uint64_t meant;
+
+	if (read_count(word, minimum, maximum, value))
+		return true;
+	mend_count(mended, word);
+	if (strlen(word) < WORD_SHOWN && read_count(mended, minimum, maximum, &meant))
+		snprintf(hint, sizeof hint, "; did you mean %s?", mended);
+	else if (maximum >= 1000000)
+		snprintf(hint, sizeof hint, " (1000, 1e6, 10k, 10M, 2G)");
 	snprintf(error->text, sizeof error->text, "'%s' is not a whole number from %llu to %llu%s",
-		 show(shown, word), (unsigned long long)minimum, (unsigned long long)maximum,
-		 maximum >= 1000000 ? " (1000, 1e6, 10k, 10M, 2G)" : "");
+		 show(shown, word), (unsigned long long)minimum, (unsigned long long)maximum, hint);
 	return false;
 }
 
@@ -210,12 +247,28 @@ static bool read_fraction(const char *word, struct fraction *fraction)
 	return true;
 }
 
+/* "1,5%", as it is written in many countries. */
+static bool mend_point(char mended[WORD_SHOWN], const char *word)
+{
+	struct fraction fraction;
+	char *comma;
+
+	if (strlen(word) >= WORD_SHOWN)
+		return false;
+	strcpy(mended, word);
+	comma = strchr(mended, ',');
+	if (comma == NULL)
+		return false;
+	*comma = '.';
+	return read_fraction(mended, &fraction) && fraction.value >= DBL_MIN && fraction.value < 1;
+}
+
 bool number_probability(const char *word, double *value, struct number_error *error)
 {
 	struct fraction fraction = { 0 };
 	bool number = read_fraction(word, &fraction);
 	const char *fault = "is not a probability", *hint = " (0.01, 1e-6, 1%)";
-	char shown[WORD_SHOWN], meant[WORD_SHOWN + 32];
+	char shown[WORD_SHOWN], mended[WORD_SHOWN], meant[WORD_SHOWN + 32];
 
 	if (number && fraction.value >= DBL_MIN && fraction.value < 1) {
 		*value = fraction.value;
@@ -230,6 +283,9 @@ bool number_probability(const char *word, double *value, struct number_error *er
 		hint = "";
 	} else if (number && !fraction.percent && fraction.value >= 1 && fraction.value < 100) {
 		snprintf(meant, sizeof meant, "; did you mean %s%%?", shown);
+		hint = meant;
+	} else if (mend_point(mended, word)) {
+		snprintf(meant, sizeof meant, "; did you mean %s?", mended);
 		hint = meant;
 	}
 	snprintf(error->text, sizeof error->text, "'%s' %s strictly between 0 and 1%s", shown,
@@ -402,7 +458,10 @@ bool number_byte(const char *word, uint8_t *value, struct number_error *error)
 		}
 	}
 	snprintf(error->text, sizeof error->text,
-		 "'%s' is not one byte (itself, or \\t, \\n, \\r, \\0, \\\\)", show(shown, word));
+		 strcasecmp(word, "tab") == 0 ?
+			 "'%s' is not one byte; did you mean \\t?" :
+			 "'%s' is not one byte (itself, or \\t, \\n, \\r, \\0, \\\\)",
+		 show(shown, word));
 	return false;
 }
 

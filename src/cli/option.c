@@ -153,23 +153,33 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b)
 	return now[b_length];
 }
 
+static bool is_nearer(const char *value, size_t length, const char *word, size_t *best)
+{
+	size_t distance = edit_distance(value, length, word);
+
+	if (distance >= *best || distance >= strlen(word) || distance > (length + 2) / 3)
+		return false;
+	*best = distance;
+	return true;
+}
+
+bool option_nearer(const char *value, const char *word, size_t *best)
+{
+	return is_nearer(value, strlen(value), word, best);
+}
+
 /* The visible long option most like the name; NULL where none is like it. */
 static const char *nearest_name(const struct table *table, const char *name, size_t length)
 {
-	size_t nearest = least((length + 2) / 3 + 1, NAME_LIMIT);
+	size_t best = SIZE_MAX;
 	const char *found = NULL;
 
 	for (size_t i = 0; i < table->count; i++) {
 		const struct option_spec *spec = table->specs[i];
-		size_t distance;
 
-		if (spec->name == NULL || spec->help == NULL)
-			continue;
-		distance = edit_distance(name, length, spec->name);
-		if (distance < nearest) {
-			nearest = distance;
+		if (spec->name != NULL && spec->help != NULL &&
+		    is_nearer(name, length, spec->name, &best))
 			found = spec->name;
-		}
 	}
 	return found;
 }
@@ -219,10 +229,32 @@ static void complain_of_name(const struct table *table, const char *word)
 		option_complain("unknown option '%s'", shown);
 }
 
+/* The long option that a word with a single hyphen, "-append", was meant for; getopt_long
+ * stopped at this letter of it.  NULL where there is none. */
+static const char *meant_as_name(const struct table *table, char **argv, char letter)
+{
+	/* Behind the last letter of a word optind is the next one's place already. */
+	const char *last = argv[optind - 1];
+	const char *word = last[0] == '-' && last[strlen(last) - 1] == letter ? last : argv[optind];
+	size_t length = word != NULL ? strcspn(word, "=") : 0;
+
+	if (length < 3 || word[0] != '-')
+		return NULL;
+	for (size_t i = 0; i < table->count; i++) {
+		const struct option_spec *spec = table->specs[i];
+
+		if (spec->name != NULL && spec->help != NULL && strlen(spec->name) == length - 1 &&
+		    memcmp(spec->name, word + 1, length - 1) == 0)
+			return spec->name;
+	}
+	return NULL;
+}
+
 /* Says in one line what getopt_long found wrong. */
 static void complain(const struct table *table, char **argv, bool lacks_argument)
 {
 	char option[WORD_SHOWN], letter = (char)optopt;
+	const char *nearest;
 	size_t place;
 
 	if (optopt == 0) {
@@ -239,6 +271,8 @@ static void complain(const struct table *table, char **argv, bool lacks_argument
 				table->specs[place]->argument);
 	else if (optopt >= LONG_BASE)
 		option_complain("option '%s' takes no argument", option);
+	else if ((nearest = meant_as_name(table, argv, letter)) != NULL)
+		option_complain("unknown option '%s' (did you mean '--%s'?)", option, nearest);
 	else
 		option_complain("unknown option '%s'", option);
 }
@@ -248,11 +282,11 @@ static void complain(const struct table *table, char **argv, bool lacks_argument
 /* "write blocked, classic or both", and of the words the one most like the value. */
 static void suggest_word(char *text, size_t size, const char *words, const char *value)
 {
-	size_t best = least((strlen(value) + 2) / 3 + 1, NAME_LIMIT), used = 0;
+	size_t best = SIZE_MAX, used = 0;
 	char word[NAME_LIMIT], nearest[NAME_LIMIT] = "";
 
 	for (const char *rest = words; *rest != '\0'; rest += strspn(rest, " ")) {
-		size_t length = strcspn(rest, " "), distance;
+		size_t length = strcspn(rest, " ");
 		bool last = rest[length] == '\0';
 
 		snprintf(word, sizeof word, "%.*s", (int)length, rest);
@@ -262,11 +296,8 @@ static void suggest_word(char *text, size_t size, const char *words, const char 
 					 last          ? " or " :
 							 ", ",
 					 word);
-		distance = edit_distance(value, strlen(value), word);
-		if (distance < best && distance < length) {
-			best = distance;
+		if (option_nearer(value, word, &best))
 			memcpy(nearest, word, sizeof nearest);
-		}
 		rest += length;
 	}
 	used = least(used, size - 1);

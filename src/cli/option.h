@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define OPTION_LIMIT 96
 
@@ -82,6 +83,10 @@ int option_parse(const struct option_tool *tool, int argc, char **argv, int *sta
  * where it is none of them.  `what` is "a layout". */
 bool option_word(const char *option, const char *value, const char *words, const char *what,
 		 size_t *place);
+
+/* Whether a word is one that the value may have been meant for, and nearer than the best
+ * one so far, by its distance in *best: SIZE_MAX to begin with. */
+bool option_nearer(const char *value, const char *word, size_t *best);
 
 /* "tool: text; try 'tool --help'" */
 void option_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

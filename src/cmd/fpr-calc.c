@@ -352,6 +352,24 @@ static const char *advice(const struct answer *answer, size_t i, char text[240])
 	return plan_report_advice(&answer->filter, i, text);
 }
 
+static void complain_of_row(const struct sheet *sheet, const char *name)
+{
+	size_t best = SIZE_MAX;
+	const char *nearest = NULL;
+
+	for (size_t i = 0; i < sheet->row_count; i++) {
+		const struct cell *first = sheet->cells[i];
+
+		if (first->kind == CELL_WORD && option_nearer(name, first->word, &best))
+			nearest = first->word;
+	}
+	if (nearest != NULL)
+		option_complain("--print: there is no '%s' in the table (did you mean %s?)", name,
+				nearest);
+	else
+		option_complain("--print: there is no '%s' in the table", name);
+}
+
 static bool print_value(const struct calc *calc, const struct answer *answer, struct output *out)
 {
 	bool filter = answer->has_filter;
@@ -360,7 +378,7 @@ static bool print_value(const struct calc *calc, const struct answer *answer, st
 	char text[32];
 
 	if (row == NULL)
-		option_complain("--print: there is no '%s' in the table", calc->print);
+		complain_of_row(&answer->main, calc->print);
 	else if (row[1].kind == CELL_NONE && filter && !answer->filter.made)
 		message("%s", answer->filter.refusal);
 	else if (row[1].kind == CELL_NONE)

@@ -81,11 +81,11 @@ static void count__faulty_words__refused_whole(void **state)
 {
 	static const char *const words[] = {
 		"",      "3x2",   "1e400",   "18446744073709551616",
-		"0x10",  "1e",    "1_000",   "1,000",
+		"0x10",  "1e",    "1_00",    "1,0000",
 		"+5",    " 5",    "5 ",      "-1",
 		"nan",   "inf",   "1.5",     "1e-1",
 		"1.",    ".",     "1..5",    "1.2.",
-		"k",     "10Mi",  "10MB",    "10m",
+		"k",     "10Mi",  "10MiB",   "m",
 		"10kk",  "=1000", "1e+",     "e6",
 		"1000x", "1e6x",  "2^10",    "1e99999999999999999999",
 		"1.1e0", "1e19T", "0.0001k", "\xd9\xa1", /* an Arabic digit */
@@ -100,6 +100,33 @@ static void count__faulty_words__refused_whole(void **state)
 			 words[i]);
 		assert_no_count(words[i], 0, UINT64_MAX, expected);
 	}
+}
+
+static void count__meant_otherwise__hinted(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "1,000", "1000" },   { "1,234,567", "1234567" }, { "1_000", "1000" },
+		{ "1_000k", "1000k" }, { "10m", "10M" },           { "2g", "2G" },
+		{ "1.5t", "1.5T" },    { "10MB", "10M" },          { "10mb", "10M" },
+		{ "5kB", "5k" },       { "1,000mB", "1000M" },
+	};
+	char expected[240];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		snprintf(expected, sizeof expected,
+			 "'%s' is not a whole number from 1 to 1000000000000000000; "
+			 "did you mean %s?",
+			 cases[i][0], cases[i][1]);
+		assert_no_count(cases[i][0], 1, COUNT_LIMIT, expected);
+	}
+	assert_no_count("1,000", 1, 255, "'1,000' is not a whole number from 1 to 255");
+	assert_no_count("0,000", 1, 255, "'0,000' is not a whole number from 1 to 255");
+	/* Longer than what is kept of it, it might come out as another number. */
+	assert_no_count("100000000000000000000000000000000000000000000000000000000000000,000e-60",
+			1, 255,
+			"'100000000000000000000000000000000000000000000000000000000000...' is "
+			"not a whole number from 1 to 255");
 }
 
 static void count__faulty_word__named_with_the_range(void **state)
@@ -234,11 +261,11 @@ static void probability__every_percentage__equals_its_fraction(void **state)
 static void probability__faulty_words__refused_whole(void **state)
 {
 	static const char *const words[] = {
-		"",       "0",        "0.0",  "0%",    "-0.01",
-		"+0.01",  " 0.5",     "0.5 ", "nan",   "inf",
-		"0x1p-3", "1e",       "0,01", "1/100", "100%",
-		"150%",   "1e400",    "100",  "0.5%%", "%",
-		"0.01p",  "1e-400%x", ".",    "5.",    "0e-999999999999999999999",
+		"",       "0",        "0.0",   "0%",    "-0.01",
+		"+0.01",  " 0.5",     "0.5 ",  "nan",   "inf",
+		"0x1p-3", "1e",       "0,0,1", "1/100", "100%",
+		"150%",   "1e400",    "100",   "0.5%%", "%",
+		"0.01p",  "1e-400%x", ".",     "5.",    "0e-999999999999999999999",
 	};
 	char expected[240];
 
@@ -260,6 +287,17 @@ static void probability__meant_as_percentage__hinted(void **state)
 				   "did you mean 1%?");
 	assert_no_probability("99.5", "'99.5' is not a probability strictly between 0 and 1; "
 				      "did you mean 99.5%?");
+}
+
+static void probability__decimal_comma__hinted(void **state)
+{
+	(void)state;
+	assert_no_probability("0,01", "'0,01' is not a probability strictly between 0 and 1; "
+				      "did you mean 0.01?");
+	assert_no_probability("1,5%", "'1,5%' is not a probability strictly between 0 and 1; "
+				      "did you mean 1.5%?");
+	assert_no_probability("150,5%", "'150,5%' is not a probability strictly between 0 and 1 "
+					"(0.01, 1e-6, 1%)");
 }
 
 static void probability__that_would_round_to_0_or_1__refused_as_such(void **state)
@@ -753,6 +791,7 @@ int main(void)
 		cmocka_unit_test(count__every_form__is_exact),
 		cmocka_unit_test(count__leading_zeros__mean_nothing),
 		cmocka_unit_test(count__faulty_words__refused_whole),
+		cmocka_unit_test(count__meant_otherwise__hinted),
 		cmocka_unit_test(count__faulty_word__named_with_the_range),
 		cmocka_unit_test(count__very_long_word__cut_in_the_message),
 		cmocka_unit_test(count__range_met_exactly__accepted),
@@ -761,6 +800,7 @@ int main(void)
 		cmocka_unit_test(probability__every_percentage__equals_its_fraction),
 		cmocka_unit_test(probability__faulty_words__refused_whole),
 		cmocka_unit_test(probability__meant_as_percentage__hinted),
+		cmocka_unit_test(probability__decimal_comma__hinted),
 		cmocka_unit_test(probability__that_would_round_to_0_or_1__refused_as_such),
 		cmocka_unit_test(bits__every_unit__is_exact),
 		cmocka_unit_test(bits__fraction_that_gives_whole_bits__accepted),

@@ -210,6 +210,26 @@ static void parse__unknown_option__one_line_with_the_nearest(void **state)
 	assert_bad(&capture, "tool: unknown option '-='; try 'tool --help'\n");
 }
 
+static void parse__name_behind_one_hyphen__hinted(void **state)
+{
+	struct capture capture;
+
+	(void)state;
+	PARSE(&capture, "-colour", "x");
+	assert_bad(&capture, "tool: unknown option '-c' (did you mean '--colour'?); "
+			     "try 'tool --help'\n");
+	PARSE(&capture, "a", "-q", "-colour=always");
+	assert_bad(&capture, "tool: unknown option '-c' (did you mean '--colour'?); "
+			     "try 'tool --help'\n");
+	PARSE(&capture, "-quiet"); /* -q is one */
+	assert_bad(&capture, "tool: unknown option '-u' (did you mean '--quiet'?); "
+			     "try 'tool --help'\n");
+	PARSE(&capture, "-coloured");
+	assert_bad(&capture, "tool: unknown option '-c'; try 'tool --help'\n");
+	PARSE(&capture, "-c", "-colour");
+	assert_bad(&capture, "tool: unknown option '-c'; try 'tool --help'\n");
+}
+
 static void parse__very_long_unknown_option__one_short_line(void **state)
 {
 	static char word[100000];
@@ -462,6 +482,7 @@ int main(void)
 		cmocka_unit_test(parse__operands_mixed_with_options__come_last),
 		cmocka_unit_test(parse__name_shortened__taken),
 		cmocka_unit_test(parse__unknown_option__one_line_with_the_nearest),
+		cmocka_unit_test(parse__name_behind_one_hyphen__hinted),
 		cmocka_unit_test(parse__very_long_unknown_option__one_short_line),
 		cmocka_unit_test(parse__argument_lacking_or_too_many__one_line),
 		cmocka_unit_test(parse__ambiguous_name__candidates_listed),
