@@ -25,6 +25,10 @@ static const struct option_spec common_specs[] = {
 	{ COMMON_VERSION, "version", NULL, "print the version and the file formats, and exit" },
 };
 
+/* Of a tool whose options do not all fit on a screen. */
+static const struct option_spec long_help = { COMMON_HELP, "help", "[=all]",
+					      "print this help, or all of it, and exit" };
+
 static const struct option_group common_group = {
 	.specs = common_specs,
 	.count = sizeof common_specs / sizeof common_specs[0],
@@ -40,6 +44,7 @@ struct table {
 	size_t long_count;
 	char shorts[3 * OPTION_LIMIT + 2];
 	size_t short_length;
+	bool all; /* of the help is asked for */
 };
 
 /* ------------------------------------------------------------------- table */
@@ -86,8 +91,8 @@ static void table_make(struct table *table, const struct option_tool *tool)
 	for (group = tool->groups; group->specs != NULL; group++)
 		for (size_t i = 0; i < group->count; i++)
 			table_add(table, &group->specs[i], group);
-	for (size_t i = 0; i < common_group.count; i++)
-		table_add(table, &common_specs[i], &common_group);
+	table_add(table, tool->more != NULL ? &long_help : &common_specs[0], &common_group);
+	table_add(table, &common_specs[1], &common_group);
 }
 
 /* The place of the option that getopt_long means by `code`; table->count where it
@@ -413,6 +418,18 @@ static void put_synopsis(struct output *output, const struct option_tool *tool)
 	}
 }
 
+/* Whether help leaves the group to --help=all. */
+static bool is_left_out(const struct table *table, const struct option_group *group)
+{
+	const char *const *title = table->tool->more;
+
+	if (table->all || title == NULL || group->title == NULL)
+		return false;
+	while (*title != NULL && strcmp(*title, group->title) != 0)
+		title++;
+	return *title != NULL;
+}
+
 static void put_help(struct output *output, const struct table *table)
 {
 	const struct option_tool *tool = table->tool;
@@ -426,7 +443,7 @@ static void put_help(struct output *output, const struct table *table)
 	for (const char *const *line = tool->examples; line != NULL && *line != NULL; line++)
 		output_text(output, "  %s\n", *line);
 	for (size_t i = 0; i < table->count; i++) {
-		if (table->specs[i]->help == NULL)
+		if (table->specs[i]->help == NULL || is_left_out(table, table->groups[i]))
 			continue;
 		if (table->groups[i] != group) {
 			group = table->groups[i];
@@ -438,8 +455,6 @@ static void put_help(struct output *output, const struct table *table)
 		}
 		put_option(output, table->specs[i], width);
 	}
-	if (tool->notes != NULL && tool->notes[0] != NULL)
-		output_text(output, "\n");
 	for (const char *const *line = tool->notes; line != NULL && *line != NULL; line++)
 		output_text(output, "%s\n", *line);
 }
@@ -499,6 +514,19 @@ static int serve(void (*put)(struct output *, const struct table *), const struc
 	return output_close(output) ? 0 : STATUS_TROUBLE;
 }
 
+/* --help and --version. */
+static int serve_common(struct table *table, const struct option_spec *spec, const char *value)
+{
+	size_t place;
+
+	if (spec->letter == COMMON_VERSION)
+		return serve(put_version, table);
+	if (value != NULL && !option_word("help", value, "all", "a part of it", &place))
+		return STATUS_TROUBLE;
+	table->all = value != NULL;
+	return serve(put_help, table);
+}
+
 int option_parse(const struct option_tool *tool, int argc, char **argv, int *status)
 {
 	struct table table;
@@ -520,10 +548,8 @@ int option_parse(const struct option_tool *tool, int argc, char **argv, int *sta
 			complain(&table, argv, code == ':');
 			return 0;
 		}
-		if (table.specs[place] == &common_specs[0] ||
-		    table.specs[place] == &common_specs[1]) {
-			*status = serve(table.specs[place] == common_specs ? put_help : put_version,
-					&table);
+		if (table.groups[place] == &common_group) {
+			*status = serve_common(&table, table.specs[place], optarg);
 			return 0;
 		}
 		if (!table.groups[place]->take(table.groups[place]->context,

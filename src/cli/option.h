@@ -63,6 +63,9 @@ struct option_tool {
 	 * OPTION_LIMIT options in all, letters and names all different. */
 	const struct option_group *groups;
 	const struct option_values *values; /* or NULL */
+	/* Titles of groups that --help=all lists and --help does not, NULL at the end, so that
+	 * that fits on a screen; NULL where there are none. */
+	const char *const *more;
 	/* Patterns of the files that the first operand can be, and those behind it; NULL
 	 * where there can be none.  An option of the letter `instead` (0: none) takes the
 	 * place of the first. */

@@ -78,8 +78,7 @@ static const char *const examples[] = {
 };
 
 static const char *const notes[] = {
-	"No count is below the truth; each is the truth up to 1000 different keys.",
-	"--at-most with --window or --decay counts what it passed on: a throttle.",
+	"No count is below the truth.  --at-most with --window or --decay is a throttle.",
 	NULL,
 };
 
@@ -157,8 +156,7 @@ static bool parse_args(struct count *count, int argc, char **argv, int *status)
 	};
 	const struct option_tool tool = {
 		.name = "cms-count",
-		.synopsis = "[OPTION]... [INPUT]...\n"
-			    "-o FILE [OPTION]... [INPUT]...\n"
+		.synopsis = "[-o FILE] [OPTION]... [INPUT]...\n"
 			    "--query SKETCH [-e KEY]... [OPTION]... [INPUT]...",
 		.purpose = "Count the records of a stream in fixed memory.",
 		.examples = examples,

@@ -76,7 +76,7 @@ static const struct option_spec question_specs[] = {
 	{ OPTION_UNTIL, "until", "P", "how many keys until the rate is P?" },
 	{ OPTION_WHAT_IF, "what-if", "X=VALUE",
 	  "what if n=2M, or m=6MB, or k=3, and the rest stays?" },
-	{ OPTION_TABLE, "table", NULL, "the rate for each k, what each hash gains, and advice" },
+	{ OPTION_TABLE, "table", NULL, "the rate for each k, its gain, and advice" },
 	{ OPTION_COMPARE, "compare", NULL, "bytes of other structures for the same keys" },
 	{ OPTION_KEY_BYTES, "key-bytes", "N", "mean length of a key, for --compare [20]" },
 	{ OPTION_ADVICE, "advice", NULL, "a few words of advice" },
@@ -90,8 +90,7 @@ static const struct option_spec question_specs[] = {
 
 static const struct option_spec output_specs[] = {
 	{ OPTION_JSON, "json", NULL, "print one JSON object" },
-	{ OPTION_PRINT, "print", "NAME",
-	  "print the used value of one row: p, m, k, n, bytes or another" },
+	{ OPTION_PRINT, "print", "NAME", "print one value: p, m, k, n, bytes or another" },
 	{ OPTION_TSV, "tsv", NULL, "print a curve as numbers" },
 	{ OPTION_ASCII, "ascii", NULL, "draw a curve in ASCII" },
 };
@@ -213,11 +212,11 @@ static const char *const examples[] = {
 	"fpr-calc -m 6MB -n 1e6 -k 3 --layout classic    # how wrong?",
 	"fpr-calc -m 6MB -p 0.001                        # how many keys?",
 	"fpr-calc -n 1M -p 0.01 --simulate               # is it true?",
-	"fpr-calc -n 1M -p 0.01 --print bytes            # for scripts",
 	"fpr-calc --file users.bloom --until 1%          # how long will it do?",
-	"fpr-calc --cms --epsilon 0.001 --delta 0.001",
 	NULL,
 };
+
+static const char *const more[] = { "Counting sketches", NULL };
 
 static const char *const notes[] = {
 	"Of -n, -p, -m and -k two or three are enough.  \"used\" is the very filter that",
@@ -290,9 +289,8 @@ static bool parse_args(struct calc *calc, int argc, char **argv, int *status)
 {
 	const struct option_group groups[] = {
 		plan_option_group(&calc->plan),
+		{ "", ratio_specs, sizeof ratio_specs / sizeof *ratio_specs, take_option, calc },
 		plan_kind_option_group(&calc->plan),
-		{ "Ratio", ratio_specs, sizeof ratio_specs / sizeof *ratio_specs, take_option,
-		  calc },
 		{ "Questions", question_specs, sizeof question_specs / sizeof *question_specs,
 		  take_option, calc },
 		plan_counts_option_group(&calc->counts),
@@ -305,11 +303,12 @@ static bool parse_args(struct calc *calc, int argc, char **argv, int *status)
 		.synopsis = "[-n N] [-p P] [-m SIZE] [-k K] [OPTION]...\n"
 			    "--file FILE [OPTION]...\n"
 			    "--cms | --hll [OPTION]...",
-		.purpose = "Plan the capacity of a filter: from what is known of keys, rate, size "
-			   "and hashes find the rest, and prove it by simulation.",
+		.purpose =
+			"Plan a filter: from what is known of keys, rate and size find the rest.",
 		.examples = examples,
 		.notes = notes,
 		.groups = groups,
+		.more = more,
 		.values = values,
 	};
 	int first = option_parse(&tool, argc, argv, status);

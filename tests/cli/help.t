@@ -29,20 +29,27 @@ for tool in bloom-build bloom-query sketch-info; do
 	clean_error "$tool --version=3 is refused" version "$tool" --version=3
 done
 
-# On a terminal of 80 columns and 50 lines; fpr-calc has more to ask, and cms-count has both
-# what counts and what passes on.
+# On a terminal of 80 columns and 50 lines; usage and examples come first.
 for tool in bloom-build bloom-query bloom-uniq cms-count cms-top fpr-calc hll-count sketch-info \
 	sketch-merge; do
 	run "$tool" --help
 	is "$(awk 'length > 80' "$OUT")" "" "$tool --help keeps to 80 columns"
-	case $tool in
-	fpr-calc) most=76 ;;
-	cms-count) most=52 ;;
-	*) most=50 ;;
-	esac
 	lines=$(wc -l <"$OUT")
-	ok "$tool --help has at most $most lines, $lines" test "$lines" -le $most
+	ok "$tool --help has at most 50 lines, $lines" test "$lines" -le 50
+	is "$(head -n 1 "$OUT" | cut -d ' ' -f 1,2)" "Usage: $tool" "$tool --help: usage first"
+	# Most come of a pipe, or go into one; the tool is somewhere in the line.
+	not_ok "$tool --help: each example runs it" grep -v "$tool" \
+		<(sed -n '/^Examples:$/,/^$/{ /^ /p; }' "$OUT")
+	ok "$tool --help: examples before options" test \
+		"$(grep -n '^Examples:$' "$OUT" | cut -d: -f1)" -lt \
+		"$(grep -nE '^ +(-., )?--' "$OUT" | head -n 1 | cut -d: -f1)"
 done
+quietly "fpr-calc --help=all" fpr-calc --help=all
+like "$(cat "$OUT")" '^ *--epsilon=' "has what sizes counting sketches"
+is "$(awk 'length > 80' "$OUT")" "" "and keeps to 80 columns"
+not_ok "which --help leaves out" grep -q -e '^ *--epsilon=' <(fpr-calc --help)
+clean_error "fpr-calc --help=al is answered" "did you mean all?" fpr-calc --help=al
+clean_error "other tools show all at once" "takes no argument" cms-top --help=all
 for tool in bloom-uniq cms-top; do
 	not_ok "$tool --help is silent of -j" grep -q -e '--threads' <("$tool" --help)
 	clean_error "$tool -j 2 says why not" "--threads: " "$tool" -j 2 list

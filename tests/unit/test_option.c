@@ -362,7 +362,6 @@ static void help__asked_for__on_standard_output(void **state)
 		"\n"
 		"      --help           print this help and exit\n"
 		"      --version        print the version and the file formats, and exit\n"
-		"\n"
 		"A last word.\n"
 		"And another.\n";
 	struct capture capture;
