@@ -6,6 +6,8 @@
 #   BASHCOMPDIR ZSHCOMPDIR FISHCOMPDIR
 #   BUILD_CC    makes programs for this machine where CC makes them for another
 #   WERROR=1    warnings are errors
+#   HARDENING=no  none of the flags of scripts/compiler-flags that make a fault in a
+#               program harder to use
 #   TESTS=...   the test programs (build/tests/NAME) and scripts (tests/cli/NAME.t)
 #               to run, instead of all; TEST_JOBS, TEST_TIMEOUT: see tests/run
 #
@@ -57,7 +59,9 @@ hot := core/bloom core/kernel core/counting core/cuckoo core/murmur3 core/siphas
 
 warnings := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wvla
 own_cflags := -std=c11 -ffp-contract=off $(warnings) $(if $(filter 1,$(WERROR)),-Werror)
-own_cppflags := -D_GNU_SOURCE -MMD -MP
+# Files beyond 2 GiB and years beyond 2038, also where a long has 32 bits.
+large := -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
+own_cppflags := -D_GNU_SOURCE $(large) -MMD -MP
 # Where nothing is optimised even rint() is a call; the library has no such call.
 own_ldlibs := -lm -pthread
 test_ldlibs := -lcmocka -lmurmurhash
@@ -96,6 +100,9 @@ flags_cov := -fprofile-instr-generate -fcoverage-mapping
 flags_portable := -DSKETCH_PORTABLE
 flags_fuzz := -fsanitize=address,undefined,fuzzer-no-link $(recover)
 
+# Where nothing is to come between a fault and what looks for it.
+unhardened := asan ubsan tsan cov fuzz
+
 # What stands for CFLAGS where the user gave none.
 cflags_asan := -O1 -g
 cflags_tsan := -O1 -g
@@ -110,8 +117,11 @@ cc = $(or $(call of,cc,$1),$(CC))
 cflags = $(own_cflags) $(or $(if $(users_cflags),,$(call of,cflags,$1)),$(CFLAGS)) \
 	$(call of,flags,$1)
 opt = $(if $(users_cflags)$(call of,cflags,$1),,$(if $(filter $(hot),$2),-O3))
-compile = $(call cc,$1) $(own_cppflags) $2 $(CPPFLAGS) $(call cflags,$1)
-link = $(call cc,$1) $(call cflags,$1) $(LDFLAGS)
+# What the compiler takes, in front of all that the user says; found by the rule of
+# compiler-flags, on which all else depends.
+probed = $(file < $(call of,dir,$1)/compiler-flags.$2)
+compile = $(call cc,$1) $(own_cppflags) $2 $(call probed,$1,compile) $(CPPFLAGS) $(call cflags,$1)
+link = $(call cc,$1) $(call probed,$1,link) $(call cflags,$1) $(LDFLAGS)
 
 # The commands as they are now, in a form that changes when they do.
 define fingerprint
@@ -126,8 +136,13 @@ all-$1: $2/lib/libsketch.a $(commands:%=$2/bin/%)
 tests-$1: $(unit_tests:%=$2/tests/%) $(stat_tests:%=$2/tests/%) $(fuzzers:%=$2/tests/%) \
 	build/preload.so build/damaged/refused
 
+$2/compiler-flags: force
+	@scripts/compiler-flags $$@ $$(call quoted,$$(call cc,$1)) \
+		$$(call quoted,$$(CPPFLAGS) $$(call cflags,$1)) $$(call quoted,$$(LDFLAGS)) \
+		$(if $(filter $1,$(unhardened)),no,$$(HARDENING))
+
 # Rewritten only when it differs, so that changed flags rebuild and others do not.
-$2/flags: force
+$2/flags: $2/compiler-flags force
 	@mkdir -p $$(@D)
 	@printf '%s\n' $$(call quoted,$$(call fingerprint,$1)) | cmp -s - $$@ || \
 		printf '%s\n' $$(call quoted,$$(call fingerprint,$1)) > $$@
@@ -207,8 +222,8 @@ build/test-libraries:
 # What makes calls to the system fail, between a tool and the C library.
 build/preload.so: tests/faults/preload.c build/flags
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -D_GNU_SOURCE $(warnings) $(CPPFLAGS) $(CFLAGS) -shared -fPIC $(LDFLAGS) \
-		-o $@ $< -ldl $(LDLIBS)
+	$(CC) -std=c11 -D_GNU_SOURCE $(large) $(warnings) $(CPPFLAGS) $(CFLAGS) \
+		-U_FORTIFY_SOURCE -shared -fPIC $(LDFLAGS) -o $@ $< -ldl $(LDLIBS)
 
 # Seeds of the fuzzers beside the golden files; without Python they do without.
 build/damaged/refused: scripts/make-damaged scripts/sketch-format
@@ -283,7 +298,7 @@ instructions: all-default build/bench/helper ## what a record costs, in instruct
 
 build/bench/helper: scripts/bench-helper.c build/flags
 	@mkdir -p $(@D)
-	$(call compile,default) -o $@ $< $(LDFLAGS) $(LDLIBS)
+	$(call compile,default) $(call probed,default,link) -o $@ $< $(LDFLAGS) $(LDLIBS)
 
 fuzz: tests-default $(fuzzers:%=build/fuzz/bin/%) ## each fuzzer for FUZZ_SECONDS (needs clang)
 	@for fuzzer in $(fuzzers); do \

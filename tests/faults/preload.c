@@ -349,3 +349,31 @@ int fcntl(int fd, int command, ...)
 	va_end(more);
 	return strikes("misc", "fcntl", fd) ? -1 : NEXT(fcntl)(fd, command, argument);
 }
+
+/* What the same calls are called where the C library checks them (_FORTIFY_SOURCE): its
+ * own go on to the system, past what is above. */
+#define CHECKED(type, name, parameters, call)                                                      \
+	type name parameters;                                                                      \
+	type name parameters                                                                       \
+	{                                                                                          \
+		return call;                                                                       \
+	}
+
+CHECKED(int, __open_2, (const char *path, int flags), open(path, flags))
+CHECKED(int, __open64_2, (const char *path, int flags), open(path, flags))
+CHECKED(int, __openat_2, (int folder, const char *path, int flags), openat(folder, path, flags))
+CHECKED(int, __openat64_2, (int folder, const char *path, int flags), openat(folder, path, flags))
+CHECKED(ssize_t, __read_chk, (int fd, void *data, size_t length, size_t room),
+	read(fd, data, length < room ? length : room))
+CHECKED(ssize_t, __pread_chk, (int fd, void *data, size_t length, off_t offset, size_t room),
+	pread(fd, data, length < room ? length : room, offset))
+CHECKED(ssize_t, __pread64_chk, (int fd, void *data, size_t length, off_t offset, size_t room),
+	pread(fd, data, length < room ? length : room, offset))
+CHECKED(ssize_t, __readlink_chk, (const char *path, char *out, size_t size, size_t room),
+	readlink(path, out, size < room ? size : room))
+CHECKED(int, __poll_chk, (struct pollfd * fds, nfds_t count, int limit, size_t room),
+	((void)room, poll(fds, count, limit)))
+CHECKED(int, __ppoll_chk,
+	(struct pollfd * fds, nfds_t count, const struct timespec *limit, const sigset_t *mask,
+	 size_t room),
+	((void)room, ppoll(fds, count, limit, mask)))
