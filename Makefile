@@ -88,7 +88,8 @@ pages := $(wildcard man/*.[1-8])
 
 # $(call of,NAME,VARIANT) is NAME_VARIANT; empty where not set.
 of = $($(1)_$(2))
-variants := default clang portable asan ubsan tsan cov fuzz native
+machines := s390x i386 musl
+variants := default clang portable asan ubsan tsan cov fuzz native $(machines)
 $(foreach v,$(filter-out default,$(variants)),$(eval dir_$v := build/$v))
 dir_default := build
 
@@ -113,6 +114,20 @@ cc_cov = $(CLANG)
 cc_native = $(BUILD_CC)
 cc_fuzz = $(CLANG)
 
+# Other machines.  Their executables are static where their libraries may not be installed.
+cc_s390x = s390x-linux-gnu-gcc
+ar_s390x = s390x-linux-gnu-ar
+ldflags_s390x := -static
+cc_i386 = i686-linux-gnu-gcc
+ar_i386 = i686-linux-gnu-ar
+ldflags_i386 := -static
+cc_musl = musl-gcc
+# Sizes in the tests are small; in the programs no conversion goes unseen.
+test_cflags_i386 := -Wno-conversion
+# There the tests use what stands in for their libraries.
+of_tests = $(if $(filter $1,$(machines)),$2,$3)
+
+ar = $(or $(call of,ar,$1),$(AR))
 cc = $(or $(call of,cc,$1),$(CC))
 cflags = $(own_cflags) $(or $(if $(users_cflags),,$(call of,cflags,$1)),$(CFLAGS)) \
 	$(call of,flags,$1)
@@ -121,11 +136,11 @@ opt = $(if $(users_cflags)$(call of,cflags,$1),,$(if $(filter $(hot),$2),-O3))
 # compiler-flags, on which all else depends.
 probed = $(file < $(call of,dir,$1)/compiler-flags.$2)
 compile = $(call cc,$1) $(own_cppflags) $2 $(call probed,$1,compile) $(CPPFLAGS) $(call cflags,$1)
-link = $(call cc,$1) $(call probed,$1,link) $(call cflags,$1) $(LDFLAGS)
+link = $(call cc,$1) $(call probed,$1,link) $(call cflags,$1) $(call of,ldflags,$1) $(LDFLAGS)
 
 # The commands as they are now, in a form that changes when they do.
 define fingerprint
-$(call compile,$1) $(call opt,$1,$(hot)) : $(call link,$1) $(own_ldlibs) $(LDLIBS) : $(AR) \
+$(call compile,$1) $(call opt,$1,$(hot)) : $(call link,$1) $(own_ldlibs) $(LDLIBS) : $(call ar,$1) \
 : $(core) $(cli) $(test_parts)
 endef
 quoted = '$(subst ','\'',$(strip $1))'
@@ -138,7 +153,8 @@ tests-$1: $(unit_tests:%=$2/tests/%) $(stat_tests:%=$2/tests/%) $(fuzzers:%=$2/t
 
 $2/compiler-flags: force
 	@scripts/compiler-flags $$@ $$(call quoted,$$(call cc,$1)) \
-		$$(call quoted,$$(CPPFLAGS) $$(call cflags,$1)) $$(call quoted,$$(LDFLAGS)) \
+		$$(call quoted,$$(CPPFLAGS) $$(call cflags,$1)) \
+		$$(call quoted,$$(call of,ldflags,$1) $$(LDFLAGS)) \
 		$(if $(filter $1,$(unhardened)),no,$$(HARDENING))
 
 # Rewritten only when it differs, so that changed flags rebuild and others do not.
@@ -159,19 +175,20 @@ $2/obj/cmd/%.o: src/cmd/%.c $2/flags
 	@mkdir -p $$(@D)
 	$$(call compile,$1,-Isrc/core -Isrc/cli) -c -o $$@ $$<
 
-$2/obj/tests/%.o: tests/%.c $2/flags | build/test-libraries
+$2/obj/tests/%.o: tests/%.c $2/flags | $(call of_tests,$1,,build/test-libraries)
 	@mkdir -p $$(@D)
-	$$(call compile,$1,-Isrc/core -Isrc/cli -Itests/unit) -c -o $$@ $$<
+	$$(call compile,$1,-Isrc/core -Isrc/cli -Itests/unit $(call \
+		of_tests,$1,-Itests/stand-in)) $$(call of,test_cflags,$1) -c -o $$@ $$<
 
 $2/lib/libsketch.a: $(core:%=$2/obj/%.o) $2/flags
 	@mkdir -p $$(@D)
 	@rm -f $$@
-	$$(AR) rcs $$@ $(core:%=$2/obj/%.o)
+	$$(call ar,$1) rcs $$@ $(core:%=$2/obj/%.o)
 
 $2/obj/cli.a: $(cli:%=$2/obj/%.o) $2/flags
 	@mkdir -p $$(@D)
 	@rm -f $$@
-	$$(AR) rcs $$@ $(cli:%=$2/obj/%.o)
+	$$(call ar,$1) rcs $$@ $(cli:%=$2/obj/%.o)
 
 $2/bin/%: $2/obj/cmd/%.o $2/obj/cli.a $2/lib/libsketch.a
 	@mkdir -p $$(@D)
@@ -181,11 +198,11 @@ test_objects_$1 := $(test_parts:%=$2/obj/%.o) $2/obj/cli.a $2/lib/libsketch.a
 
 $2/tests/%: $2/obj/tests/unit/%.o $$(test_objects_$1)
 	@mkdir -p $$(@D)
-	$$(call link,$1) -o $$@ $$^ $$(own_ldlibs) $$(test_ldlibs) $$(LDLIBS)
+	$$(call link,$1) -o $$@ $$^ $$(own_ldlibs) $(call of_tests,$1,,$$(test_ldlibs)) $$(LDLIBS)
 
 $2/tests/%: $2/obj/tests/stat/%.o $$(test_objects_$1)
 	@mkdir -p $$(@D)
-	$$(call link,$1) -o $$@ $$^ $$(own_ldlibs) $$(test_ldlibs) $$(LDLIBS)
+	$$(call link,$1) -o $$@ $$^ $$(own_ldlibs) $(call of_tests,$1,,$$(test_ldlibs)) $$(LDLIBS)
 
 $2/tests/%: $2/obj/tests/fuzz/%.o $2/obj/tests/fuzz/driver.o $(fuzz_parts:%=$2/obj/%.o) \
 		$2/obj/cli.a $2/lib/libsketch.a
@@ -234,7 +251,7 @@ build/damaged/refused: scripts/make-damaged scripts/sketch-format
 # -------------------------------------------------------------------- targets
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
 all: all-default completions ## build/bin/*, build/lib/libsketch.a (the default)
 
@@ -249,6 +266,17 @@ check-clang: all-clang tests-clang ## all tests, built by clang
 
 check-portable: all-portable tests-portable ## all tests, built without code for one processor
 	@$(call run_tests,portable)
+
+# Big-endian, 32 bits, another C library: gcc-s390x-linux-gnu, libc6-dev-s390x-cross and
+# qemu-user; gcc-i686-linux-gnu and libc6-dev-i386-cross; musl-tools.
+check-s390x: all-s390x tests-s390x ## the tests on another machine, by qemu: big-endian
+	@TESTS='$(TESTS)' scripts/other-machines s390x
+
+check-i386: all-i386 tests-i386 ## the tests on another machine: 32 bits
+	@TESTS='$(TESTS)' scripts/other-machines i386
+
+check-musl: all-musl tests-musl ## the tests with another C library
+	@TESTS='$(TESTS)' scripts/other-machines musl
 
 asan: all-asan tests-asan ## all tests under AddressSanitizer and UBSan
 	@$(call run_tests,asan)
@@ -406,7 +434,8 @@ deb: all ## Debian packages of the tools and of the library, in build/deb
 clean: ## remove everything built
 	rm -rf build
 
-.PHONY: all asan bench check check-clang check-long check-portable clean compare-kinds \
-	completions coverage damage deb differential dist faults flat-memory force format fuzz \
-	golden help install kill lint load samples stress tsan ubsan uninstall valgrind
+.PHONY: all asan bench check check-clang check-i386 check-long check-musl check-portable \
+	check-s390x clean compare-kinds completions coverage damage deb differential dist faults \
+	flat-memory force format fuzz golden help install kill lint load samples stress tsan ubsan \
+	uninstall valgrind
 force:

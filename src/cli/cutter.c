@@ -175,8 +175,8 @@ static bool find_weights(struct cutter *cutter, struct records_batch *batch)
 	find_fields(cutter, batch, &rules->weights, fields, lengths, NULL, NULL, found);
 	for (size_t i = 0; i < batch->count; i++) {
 		uint64_t bit = UINT64_C(1) << i % 64;
-		const uint8_t *field = fields[i];
-		size_t length = lengths[i];
+		const uint8_t *field;
+		size_t length;
 
 		if (!(batch->keyed[i / 64] & bit))
 			continue;
@@ -185,6 +185,8 @@ static bool find_weights(struct cutter *cutter, struct records_batch *batch)
 			cutter->tally.without_weight++;
 			continue;
 		}
+		field = fields[i];
+		length = lengths[i];
 		if (rules->weights.quoted && length > 1 && field[0] == '"' &&
 		    field[length - 1] == '"') {
 			field++;

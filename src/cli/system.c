@@ -154,7 +154,7 @@ static uint64_t soft_limit(const struct rlimit *limit)
 uint64_t system_memory(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-	uint64_t memory = system_group_memory("");
+	uint64_t memory = least(system_group_memory(""), SIZE_MAX / 2);
 	struct rlimit limit;
 
 	if (pages > 0 && page > 0)

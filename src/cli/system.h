@@ -12,8 +12,8 @@
  * fails, the process ends with status 2. */
 void system_begin(void);
 
-/* The most bytes this process may reasonably ask for: the least of physical
- * memory, the cgroup's limits (v2 memory.max and v1 limit_in_bytes, of this
+/* The most bytes this process may reasonably ask for: the least of half its
+ * address space, physical memory, the cgroup's limits (v2 memory.max and v1 limit_in_bytes, of this
  * group and those above it), RLIMIT_AS and RLIMIT_DATA. */
 uint64_t system_memory(void);
 /* The cgroups' part of it, with the files sought below `root` ("" on a real

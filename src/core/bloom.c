@@ -121,7 +121,8 @@ enum sketch_status bloom_make(struct sketch_bloom **filter, const struct sketch_
 	/* m is below 2^63, and only a single layer has counters. */
 	if (counter_bits > 0)
 		bytes *= counter_bits;
-	if (bytes > budget || bytes > SIZE_MAX / 2)
+	budget = region_budget(budget);
+	if (bytes > budget)
 		return error_set(error, SKETCH_NO_MEMORY,
 				 "needs %" PRIu64 " bytes of memory, and %" PRIu64 " are to be had",
 				 bytes, budget);

@@ -133,7 +133,8 @@ static enum sketch_status make(struct sketch_counts **counts,
 				 (int)identity->arrangement);
 	if (__builtin_add_overflow(bytes, params->tracked * sizeof(struct tracked_key), &all))
 		all = UINT64_MAX;
-	if (all > budget || all > SIZE_MAX / 4)
+	budget = region_budget(budget);
+	if (all > budget)
 		return error_set(error, SKETCH_NO_MEMORY,
 				 "%" PRIu32 " rows of %" PRIu64 " cells need %" PRIu64
 				 "%s bytes of memory, and %" PRIu64 " are to be had",

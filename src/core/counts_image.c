@@ -191,7 +191,7 @@ static bool decode_key(struct sketch_counts *counts, const uint8_t **at, const u
 	uint32_t stored, flags;
 	uint64_t count, wrong;
 
-	if (end - record < FORMAT_KEY_BYTES)
+	if ((size_t)(end - record) < FORMAT_KEY_BYTES)
 		return false;
 	stored = load_u32(record);
 	flags = load_u32(record + 4);

@@ -315,7 +315,8 @@ enum sketch_status sketch_cuckoo_new(struct sketch_cuckoo **cuckoo,
 		return error_set(error, SKETCH_RANGE, "arrangement %d is for filters of layers",
 				 (int)identity->arrangement);
 	bytes = cuckoo_bytes(params);
-	if (bytes > budget || bytes > SIZE_MAX / 2)
+	budget = region_budget(budget);
+	if (bytes > budget)
 		return error_set(error, SKETCH_NO_MEMORY,
 				 "needs %" PRIu64 " bytes of memory, and %" PRIu64 " are to be had",
 				 bytes, budget);

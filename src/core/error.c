@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum sketch_status error_set(struct sketch_error *error, enum sketch_status status,
-			     const char *format, ...)
+enum sketch_status(error_set)(struct sketch_error *error, enum sketch_status status,
+			      const char *format, ...)
 {
 	va_list arguments;
 
@@ -19,7 +19,7 @@ enum sketch_status error_set(struct sketch_error *error, enum sketch_status stat
 	return status;
 }
 
-enum sketch_status error_io(struct sketch_error *error, int errnum, const char *what)
+enum sketch_status(error_io)(struct sketch_error *error, int errnum, const char *what)
 {
 	error_set(error, SKETCH_IO, "%s", what);
 	if (error != NULL)

@@ -15,4 +15,10 @@ enum sketch_status error_io(struct sketch_error *error, int errnum, const char *
 enum sketch_status error_differ(struct sketch_error *error, const char *field, uint64_t a,
 				uint64_t b);
 
+/* An analyser looks at one source at a time: here it sees which status comes back. */
+#ifdef SKETCH_ANALYSED
+#define error_set(error, status, ...) ((void)error_set(error, status, __VA_ARGS__), (status))
+#define error_io(error, errnum, what) ((void)error_io(error, errnum, what), SKETCH_IO)
+#endif
+
 #endif

@@ -111,7 +111,7 @@ static enum sketch_status load(struct region *region, int fd, const uint8_t *sta
 {
 	size_t first = (size_t)1 << 20, done = got < declared ? got : (size_t)declared;
 
-	if (declared > budget || declared > SIZE_MAX / 4)
+	if (declared > budget)
 		return error_set(error, SKETCH_NO_MEMORY,
 				 "needs %" PRIu64 " bytes of memory, and %" PRIu64 " are to be had",
 				 declared, budget);
@@ -231,7 +231,7 @@ enum sketch_status sketch_file_read(struct sketch_file **file, int fd, enum sket
 	if (made == NULL)
 		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
 	made->access = access;
-	made->budget = budget;
+	made->budget = region_budget(budget);
 	status = fetch(made, fd, info, error);
 	if (status == SKETCH_OK && made->header.kind != SKETCH_KIND_DCSO)
 		status = file_decode_table(made, error);

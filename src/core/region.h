@@ -15,6 +15,13 @@ struct region {
 	size_t length;
 };
 
+/* What of a budget one process can address at all: where a size_t has 32 bits, and the
+ * machine more memory, the rest is not to be had. */
+static inline uint64_t region_budget(uint64_t budget)
+{
+	return budget < SIZE_MAX / 2 ? budget : SIZE_MAX / 2;
+}
+
 /* False, with errno set, where the memory is not to be had. */
 bool region_new(struct region *region, size_t length);
 

@@ -112,7 +112,7 @@ static enum sketch_status make_holder(struct sketch_counts **counts,
 	}
 	made->identity = *identity;
 	made->params = *pane;
-	made->budget = budget;
+	made->budget = region_budget(budget);
 	*counts = made;
 	return SKETCH_OK;
 }

@@ -24,6 +24,7 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "error.h"
@@ -34,6 +35,15 @@
 #define SAVE_MAX_LINKS 40
 /* Leaves room for the dot, the suffix and the digits in a name of 255. */
 #define SAVE_MAX_STEM 220
+
+/* musl has the system call, but no name for it. */
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE 1u
+static int renameat2(int from, const char *old, int to, const char *new, unsigned int flags)
+{
+	return (int)syscall(SYS_renameat2, from, old, to, new, flags);
+}
+#endif
 
 /* A file by its folder and its name there, symbolic links followed. */
 struct place {

@@ -231,9 +231,9 @@ struct sketch_identity {
 struct sketch_bloom;
 
 /* A new filter with every bit 0: *filter is the caller's, to be freed with
- * sketch_bloom_free.  `budget` is the most bytes it may take; a larger filter
- * gives SKETCH_NO_MEMORY with the size it would need in *error, before any
- * memory is taken.  1 <= layers <= SKETCH_MAX_LAYERS. */
+ * sketch_bloom_free.  `budget` is the most bytes it may take (and SIZE_MAX / 2,
+ * where that is less); a larger filter gives SKETCH_NO_MEMORY with the size it
+ * would need in *error, before any memory is taken.  1 <= layers <= SKETCH_MAX_LAYERS. */
 enum sketch_status sketch_bloom_new(struct sketch_bloom **filter,
 				    const struct sketch_identity *identity,
 				    const struct sketch_params *layers, size_t layer_count,

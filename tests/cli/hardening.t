@@ -1,6 +1,7 @@
 #!/bin/bash
 # hardening.t - what makes a fault harder to use is in the executables, as far as the
 # compiler takes it and the user has not said otherwise (scripts/compiler-flags)
+# shellcheck disable=SC2317 # where_taken calls the rest
 # shellcheck source=tests/cli/lib.sh
 . "$TOP/tests/cli/lib.sh"
 
@@ -52,14 +53,16 @@ where_taken()
 where_taken -pie '-no-pie|-fno-pie|-fno-PIE' each "they run at any address" \
 	'Type: *DYN .*' -h
 where_taken -Wl,-z,relro -Wl,-z,norelro each "what is relocated is read-only then" GNU_RELRO -l
-where_taken -Wl,-z,now -Wl,-z,lazy each "all is bound at the start" '\(FLAGS.*(BIND_)?NOW' -d
+where_taken -Wl,-z,now '-Wl,-z,lazy|-static' each "all is bound at the start" \
+	'\(FLAGS.*(BIND_)?NOW' -d
 where_taken -Wl,-z,noexecstack '-Wl,-z,execstack|-zexecstack' each \
 	"nothing is executed on the stack" 'GNU_STACK +0x0+ 0x0+ 0x0+ 0x0+ 0x0+ RW ' -l
 where_taken -fstack-protector-strong -fno-stack-protector each \
 	"a frame that is overrun is noticed" __stack_chk_fail -s
 
 # Not each tool has a call that is worth it, and not each C library has them.
-if ! command -v readelf >.tap/readelf || ! readelf -d "$BIN/bloom-build" | grep -q 'libc\.so\.6'; then
+if ! command -v readelf >.tap/readelf ||
+	! readelf -d "$BIN/bloom-build" | grep -q 'libc\.so\.6'; then
 	skip "copies are held to the room there is" "no readelf, or not glibc"
 else
 	where_taken -D_FORTIFY_SOURCE '-U_FORTIFY_SOURCE|-O0' some \

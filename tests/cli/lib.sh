@@ -286,10 +286,11 @@ long()
 	[ "${LONG:-0}" != 0 ]
 }
 
-# Whether the tools carry a sanitizer, which needs memory and time of its own.
+# Whether the tools carry a sanitizer, or run in an emulator (then they are scripts): both
+# need memory and time of their own.
 sanitized()
 {
-	grep -q __asan_init "$BIN/bloom-build"
+	grep -q __asan_init "$BIN/bloom-build" || ! grep -aq '^.ELF' "$BIN/bloom-build"
 }
 
 # Whether permission bits bind a command behind "${unprivileged[@]}", also for root.

@@ -71,9 +71,9 @@ static const char *plain_read(const char *word, struct plain *plain)
 	return at;
 }
 
-static void plain_times(struct plain *plain, unsigned long factor)
+static void plain_times(struct plain *plain, uint64_t factor)
 {
-	unsigned long carry = 0;
+	uint64_t carry = 0;
 
 	for (size_t i = 2 * PLACES; i-- > 0;) {
 		carry += plain->digits[i] * factor;
@@ -101,7 +101,7 @@ static bool plain_value(const struct plain *plain, uint64_t maximum, uint64_t *v
 
 struct unit {
 	const char *name;
-	unsigned long factors[4]; /* 0 ends them */
+	uint64_t factors[4]; /* 0 ends them */
 };
 
 static const struct unit counts[] = {

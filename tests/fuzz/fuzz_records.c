@@ -158,7 +158,7 @@ static enum weight plain_weight(const struct options *options, const uint8_t *re
 				uint64_t *weight)
 {
 	size_t at = 0, from = 0, to = 0;
-	__uint128_t value = 0;
+	uint64_t value = 0;
 
 	for (uint64_t i = 0; i < options->weight_field; i++) {
 		if (!plain_next(options, record, size, &at, &from, &to))
@@ -173,13 +173,16 @@ static enum weight plain_weight(const struct options *options, const uint8_t *re
 	if (to - from == 1 && record[from] == '-')
 		return WEIGHT_GOOD;
 	for (size_t i = from; i < to; i++) {
+		uint64_t digit;
+
 		if (record[i] < '0' || record[i] > '9')
 			return WEIGHT_BAD;
-		value = value * 10 + (record[i] - '0');
-		if (value > UINT64_MAX)
+		digit = (uint64_t)(record[i] - '0');
+		if (value > (UINT64_MAX - digit) / 10)
 			return WEIGHT_BAD;
+		value = value * 10 + digit;
 	}
-	*weight = (uint64_t)value;
+	*weight = value;
 	return to > from ? WEIGHT_GOOD : WEIGHT_BAD;
 }
 

@@ -1045,7 +1045,7 @@ static void new__out_of_range__is_refused(void **unused)
 	assert_int_equal(SKETCH_NO_MEMORY, sketch_counts_new_window(&counts, &identity, &params,
 								    &window, 0, 1000, &error));
 	assert_int_equal(SKETCH_NO_MEMORY,
-			 sketch_counts_new_decay(&counts, &identity, &params, &decay, 500, &error));
+			 sketch_counts_new_decay(&counts, &identity, &params, &decay, 200, &error));
 	assert_null(counts);
 }
 
