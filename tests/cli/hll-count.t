@@ -247,7 +247,7 @@ hll-count -q --append every.hll --save-every 50ms <pipe &
 pid=$!
 exec 8>pipe
 printf '1\n2\n' >&8
-for _ in $(seq 100); do
+for _ in $(seq 500); do
 	[ -s every.hll ] && break
 	sleep 0.02
 done
@@ -256,20 +256,22 @@ exec 8>&-
 wait "$pid"
 
 # ---- signals, damage, disks
+started=0.3
+! sanitized || started=3
 hll-count --append sig.hll <pipe >.tap/number 2>&1 &
 pid=$!
-{ printf 'a\nb\n'; sleep 0.3; kill -TERM "$pid"; sleep 0.2; } >pipe
+{ printf 'a\nb\n'; sleep "$started"; kill -TERM "$pid"; sleep 0.2; } >pipe
 wait "$pid"
 is "$? $(hll-count --query sig.hll) $(cat .tap/number)" "143 2 2" \
 	"TERM: what was counted is saved, and printed"
 hll-count <pipe >.tap/number 2>&1 &
 pid=$!
-{ printf 'a\nb\nc\n'; sleep 0.3; kill -HUP "$pid"; sleep 0.2; } >pipe
+{ printf 'a\nb\nc\n'; sleep "$started"; kill -HUP "$pid"; sleep 0.2; } >pipe
 wait "$pid"
 is "$? $(cat .tap/number)" "129 3" "HUP without a file: the number so far"
 hll-count -o never.hll <pipe >.tap/number 2>&1 &
 pid=$!
-{ printf 'a\nb\nc\n'; sleep 0.3; kill -TERM "$pid"; sleep 0.2; } >pipe
+{ printf 'a\nb\nc\n'; sleep "$started"; kill -TERM "$pid"; sleep 0.2; } >pipe
 wait "$pid"
 is "$? $(cat .tap/number) $(find . -name 'never*')" "143  " "TERM with -o: no file of a part"
 hll-count -q -o dense.hll <(seq 50000)
