@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -42,7 +43,7 @@ struct table {
 	size_t count;
 	struct option longs[OPTION_LIMIT + 1];
 	size_t long_count;
-	char shorts[3 * OPTION_LIMIT + 2];
+	char shorts[3 * OPTION_LIMIT + 3];
 	size_t short_length;
 	bool all; /* of the help is asked for */
 };
@@ -87,6 +88,9 @@ static void table_make(struct table *table, const struct option_tool *tool)
 	const struct option_group *group;
 
 	*table = (struct table){ .tool = tool };
+	/* Not every C library looks at that itself. */
+	if (getenv("POSIXLY_CORRECT") != NULL)
+		table->shorts[table->short_length++] = '+';
 	table->shorts[table->short_length++] = ':'; /* tell a lacking argument apart */
 	for (group = tool->groups; group->specs != NULL; group++)
 		for (size_t i = 0; i < group->count; i++)
