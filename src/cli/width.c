@@ -43,7 +43,8 @@ int width_of(uint32_t character)
 
 	if (character >= 0x20 && character < 0x7F)
 		return 1;
-	if (character < 0xA0 || moves_text(character))
+	/* musl has a width for what is no character at all. */
+	if (character < 0xA0 || character > 0x10FFFF || moves_text(character))
 		return -1;
 	if (locale == (locale_t)0)
 		return character < FIRST_WIDE ? 1 : 2;

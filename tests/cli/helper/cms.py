@@ -10,7 +10,7 @@ import sys
 import time
 
 from common import (LONG, check, check_none, content, done, golden_key, is_clean, key_file, load,
-                    on_terminal, one_line, run, save, spawn)
+                    on_terminal, one_line, run, sanitized, save, spawn)
 
 TOP = os.environ["TOP"]
 GOLDEN = os.path.join(TOP, "tests", "golden")
