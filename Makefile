@@ -303,6 +303,9 @@ coverage: all-cov tests-cov ## lines and branches that all tests run (needs clan
 lint: all ## formatting, static checks, manual pages against the tools
 	@BIN='$(CURDIR)/build/bin' scripts/lint
 
+analyze: ## gcc -fanalyzer and clang-tidy, less what scripts/analyze explains
+	@scripts/analyze
+
 format: ## bring the C sources into the house's format
 	@$(CLANG_FORMAT) -i $(wildcard src/*/*.[ch] tests/*/*.[ch] scripts/*.c)
 
@@ -434,7 +437,7 @@ deb: all ## Debian packages of the tools and of the library, in build/deb
 clean: ## remove everything built
 	rm -rf build
 
-.PHONY: all asan bench check check-clang check-i386 check-long check-musl check-portable \
+.PHONY: all analyze asan bench check check-clang check-i386 check-long check-musl check-portable \
 	check-s390x clean compare-kinds completions coverage damage deb differential dist faults \
 	flat-memory force format fuzz golden help install kill lint load samples stress tsan ubsan \
 	uninstall valgrind
