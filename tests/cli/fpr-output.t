@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fpr-calc's output: pipes, terminals, failures, and what its manual shows
+# fpr-calc's output: pipes, terminals, failures
 # shellcheck source=tests/cli/lib.sh
 . "$TOP/tests/cli/lib.sh"
 
@@ -40,22 +40,5 @@ if [ -n "$PYTHON" ]; then
 else
 	skip "a terminal" "no python3"
 fi
-
-# ---- the manual's examples: what follows "$ fpr-calc" is run, the rest is its output
-sed -e 's/\\(rs/\\/g' -e 's/\\&//g' "$TOP/man/fpr-calc.1" | awk '
-	/^\.Bd -literal/ { inside = 1; wanted = 0; next }
-	/^\.Ed/ { inside = 0 }
-	inside && /^\$ / {
-		wanted = /^\$ fpr-calc/
-		if (wanted)
-			print substr($0, 3) > "commands"
-	}
-	inside && wanted { print > "expected" }'
-while IFS= read -r command; do
-	printf '$ %s\n' "$command"
-	bash -c "$command" 2>&1
-done <commands >got
-same expected got "the examples of the manual print what it says"
-ok "and are many" test "$(wc -l <commands)" -ge 10
 
 done_testing
