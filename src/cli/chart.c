@@ -207,6 +207,24 @@ void chart_draw(const struct chart *chart, struct output *out)
 	put_axis(&canvas, chart, out);
 }
 
+/* ---------------------------------------------------------------------- bars */
+
+unsigned chart_bar(char text[3 * CHART_BAR_MOST + 1], bool unicode, unsigned most, double part)
+{
+	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	unsigned steps = unicode ? 8 : 1;
+	unsigned length = (unsigned)(part * most * steps + 0.5);
+
+	if (length == 0 && part > 0)
+		length = 1;
+	if (length > most * steps)
+		length = most * steps;
+	for (unsigned i = 0; i < length / steps; i++)
+		text = stpcpy(text, unicode ? "█" : "#");
+	strcpy(text, eighths[length % steps]);
+	return (length + steps - 1) / steps;
+}
+
 /* --------------------------------------------------------------- environment */
 
 unsigned chart_columns(int fd)

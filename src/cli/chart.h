@@ -1,4 +1,4 @@
-/* chart.h - a curve drawn with characters
+/* chart.h - curves and bars drawn with characters
  *
  * Rates on a logarithmic scale upwards, something else to the right.  Unicode has
  * eight dots to a character (braille), ASCII one. */
@@ -13,6 +13,7 @@
 #define CHART_ROWS 16
 #define CHART_LEAST_COLUMNS 40
 #define CHART_MOST_COLUMNS 160
+#define CHART_BAR_MOST 40 /* characters */
 
 struct chart {
 	const char *label;   /* of the x axis */
@@ -27,6 +28,11 @@ struct chart {
 
 /* Draws CHART_ROWS lines of curve, and two below them for the x axis. */
 void chart_draw(const struct chart *chart, struct output *out);
+
+/* A bar that is as long as its part, 0 to 1, of at most CHART_BAR_MOST characters, to an
+ * eighth of one where there are such; never nothing for something.  Returns its length in
+ * characters. */
+unsigned chart_bar(char text[3 * CHART_BAR_MOST + 1], bool unicode, unsigned most, double part);
 
 /* The width of the terminal on a descriptor, else COLUMNS where that is a number,
  * else 80. */

@@ -6,11 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "chart.h"
 #include "filter.h"
 #include "message.h"
 #include "number.h"
 
-#define FACTS_NAME_WIDTH 14
+#define NAME_WIDTH 15
+#define NAME_WIDTH_BELOW 21 /* layer.0.past_capacity */
+#define GAUGE_WIDTH 20
 
 void facts_begin(struct facts *facts, struct output *out, bool as_json)
 {
@@ -74,7 +77,8 @@ static void line(const struct facts *facts, const char *name, const char *value)
 
 	snprintf(full, sizeof full, "%s%s", facts->prefix, name);
 	if (facts->terminal)
-		output_text(facts->out, "%-*s  %s\n", FACTS_NAME_WIDTH, full, value);
+		output_text(facts->out, "%-*s  %s\n",
+			    facts->prefix[0] == '\0' ? NAME_WIDTH : NAME_WIDTH_BELOW, full, value);
 	else
 		output_text(facts->out, "%s\t%s\n", full, value);
 }
@@ -147,16 +151,19 @@ void facts_rate(struct facts *facts, const char *name, double rate)
 
 void facts_fill(struct facts *facts, const char *name, double fill)
 {
-	static const char full[] = "####################", empty[] = "....................";
-	int width = (int)(sizeof full - 1), marks = (int)(fill * width + 0.5);
-	char text[64];
+	char text[3 * CHART_BAR_MOST + 32], *end;
+	bool unicode = chart_unicode();
 
 	if (!facts->terminal) {
 		facts_number(facts, name, fill);
 		return;
 	}
-	snprintf(text, sizeof text, "[%.*s%.*s] %.1f %%", marks, full, width - marks, empty,
-		 fill * 100);
+	text[0] = '[';
+	unsigned marks = chart_bar(text + 1, unicode, GAUGE_WIDTH, fill);
+	end = text + strlen(text);
+	for (unsigned i = marks; i < GAUGE_WIDTH; i++)
+		end = stpcpy(end, unicode ? " " : ".");
+	snprintf(end, 16, "] %.1f %%", fill * 100);
 	line(facts, name, text);
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "chart.h"
 #include "message.h"
 #include "number.h"
 #include "width.h"
@@ -15,7 +16,6 @@
 #define KEY_LEAST 16
 #define KEY_LAST 6
 #define BAR_LEAST 4
-#define BAR_MOST 40
 
 #define BOLD "\033[1m"
 #define RED "\033[31m"
@@ -127,7 +127,7 @@ void rows_lay_out(struct rows_plan *plan, const struct rows_style *style,
 	make_room(plan, width, counts);
 	room = width > taken(plan) ? width - taken(plan) : 0;
 	if (room >= KEY_LEAST + GAP + BAR_LEAST) {
-		plan->bar = least((room - GAP) / 3, least(room - GAP - KEY_LEAST, BAR_MOST));
+		plan->bar = least((room - GAP) / 3, least(room - GAP - KEY_LEAST, CHART_BAR_MOST));
 		room -= plan->bar + GAP;
 	}
 	plan->key = room;
@@ -210,26 +210,11 @@ static void put_coloured(const struct rows_plan *plan, struct output *out, const
 	output_text(out, "%s%s%s", coloured ? colour : "", text, coloured ? PLAIN : "");
 }
 
-/* A bar that is as long as its part of the column, to an eighth of a character where
- * there are such; never nothing for something. */
 static void put_bar(const struct rows_plan *plan, struct output *out, double part)
 {
-	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
-	unsigned steps = plan->style.unicode ? 8 : 1;
-	unsigned length = (unsigned)(part * plan->bar * steps + 0.5), marks;
-	char bar[3 * BAR_MOST + 4] = "";
-	size_t used = 0;
+	char bar[3 * CHART_BAR_MOST + 1];
+	unsigned marks = chart_bar(bar, plan->style.unicode, plan->bar, part);
 
-	if (length == 0 && part > 0)
-		length = 1;
-	if (length > plan->bar * steps)
-		length = plan->bar * steps;
-	marks = (length + steps - 1) / steps;
-	for (unsigned i = 0; i < length / steps; i++)
-		used += (size_t)snprintf(bar + used, sizeof bar - used, "%s",
-					 plan->style.unicode ? "█" : "#");
-	if (length % steps > 0)
-		snprintf(bar + used, sizeof bar - used, "%s", eighths[length % steps]);
 	put_coloured(plan, out, CYAN, bar);
 	output_text(out, "%*s", (int)(plan->bar - marks + GAP), "");
 }

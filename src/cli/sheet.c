@@ -5,10 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "chart.h"
 #include "number.h"
 
-#define WIDEST 40 /* a longer cell is not padded for */
+#define WIDEST 40    /* a longer cell is not padded for */
+#define NARROWEST 16 /* that a text is folded to */
 #define EXACT 0x1p53
 
 struct cell cell_none(void)
@@ -101,6 +104,22 @@ const char *cell_text(char out[32], const struct cell *cell)
 	return "-";
 }
 
+/* Six digits of a number, with separators. */
+static const char *shown_number(char out[32], double number)
+{
+	char text[32], *rest;
+
+	if (!isfinite(number))
+		return "inf";
+	if (number >= 1e6 && number < 1e15)
+		return number_grouped(out, (uint64_t)(number + 0.5));
+	snprintf(text, sizeof text, "%.6g", number);
+	if (number < 1000 || number >= 1e6)
+		return strcpy(out, text);
+	number_grouped(out, strtoull(text, &rest, 10));
+	return strcat(out, rest);
+}
+
 /* The cell as people read it. */
 static const char *cell_shown(char out[32], const struct cell *cell)
 {
@@ -114,12 +133,7 @@ static const char *cell_shown(char out[32], const struct cell *cell)
 			 cell->number >= 0.0001 ? cell->number * 100 : cell->number);
 		return out;
 	case CELL_NUMBER:
-		if (!isfinite(cell->number))
-			return "inf";
-		if (cell->number >= 1e6 && cell->number < 1e15)
-			return number_grouped(out, (uint64_t)(cell->number + 0.5));
-		snprintf(out, 32, "%.6g", cell->number);
-		return out;
+		return shown_number(out, cell->number);
 	default:
 		return cell_text(out, cell);
 	}
@@ -175,25 +189,52 @@ static bool has_words(const struct sheet *sheet, size_t column)
 	return words > numbers;
 }
 
-/* Numbers to the right, words to the left. */
+void sheet_fold(struct output *out, const char *text, size_t indent)
+{
+	size_t window = chart_columns(STDOUT_FILENO);
+	size_t room = window >= indent + NARROWEST ? window - indent : NARROWEST;
+
+	while (strlen(text) > room) {
+		size_t length = room;
+
+		while (length > 0 && text[length] != ' ')
+			length--;
+		if (length == 0)
+			length = strcspn(text, " ");
+		if (text[length] == '\0')
+			break;
+		output_text(out, "%.*s\n%*s", (int)length, text, (int)indent, "");
+		text += length + 1;
+	}
+	output_text(out, "%s", text);
+}
+
+/* Numbers to the right, words to the left; the last words are folded. */
 static void print_padded(const struct sheet *sheet, struct output *out)
 {
 	bool colours = sheet_colours();
 	int widths[SHEET_COLUMNS];
+	size_t indent = 0;
 	char text[32];
 
 	for (size_t i = 0; i < sheet->column_count; i++) {
 		widths[i] = width_of(sheet, i);
 		if (has_words(sheet, i)) /* the last one needs no blanks behind it */
 			widths[i] = i + 1 == sheet->column_count ? 0 : -widths[i];
+		indent += (size_t)abs(widths[i]) + (i > 0 ? 2 : 0);
 		output_text(out, "%s%s%*s%s", i > 0 ? "  " : "", colours ? "\033[1m" : "",
 			    widths[i], sheet->columns[i], colours ? "\033[0m" : "");
 	}
 	output_write(out, "\n", 1);
 	for (size_t row = 0; row < sheet->row_count; row++) {
-		for (size_t i = 0; i < sheet->column_count; i++)
+		for (size_t i = 0; i < sheet->column_count; i++) {
+			const char *shown = cell_shown(text, &sheet->cells[row][i]);
+
 			output_text(out, "%s%*s", i > 0 ? "  " : "", widths[i],
-				    cell_shown(text, &sheet->cells[row][i]));
+				    widths[i] == 0 ? "" : shown);
+			if (widths[i] == 0)
+				sheet_fold(out, shown, indent);
+		}
 		output_write(out, "\n", 1);
 	}
 }

@@ -74,6 +74,11 @@ void sheet_json_columns(const struct sheet *sheet, struct json *json);
 /* One member, an array with an object for each row. */
 void sheet_json_rows(const struct sheet *sheet, struct json *json, const char *name);
 
+/* Prints a text that begins behind `indent` columns of a terminal on standard output.  It
+ * is broken at blanks, and goes on below its beginning, so that no line is wider than the
+ * window, where there is room for a few words. */
+void sheet_fold(struct output *out, const char *text, size_t indent);
+
 /* Whether a terminal is to be coloured: NO_COLOR is not set to anything but nothing
  * (no-color.org), and TERM is, but not to "dumb". */
 bool sheet_colours(void);

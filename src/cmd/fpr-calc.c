@@ -421,6 +421,19 @@ static void print_curve(const struct calc *calc, const struct answer *answer, st
 				chart_columns(STDOUT_FILENO), calc->ascii || !chart_unicode());
 }
 
+static void print_advice(const char *text, struct output *out, bool terminal)
+{
+	static const char name[] = "advice  ";
+
+	if (terminal) {
+		output_text(out, "%s", name);
+		sheet_fold(out, text, sizeof name - 1);
+		output_write(out, "\n", 1);
+	} else {
+		output_text(out, "advice\t%s\n", text);
+	}
+}
+
 static void print_text(const struct calc *calc, const struct answer *answer, struct output *out)
 {
 	bool terminal = isatty(STDOUT_FILENO) == 1;
@@ -451,7 +464,7 @@ static void print_text(const struct calc *calc, const struct answer *answer, str
 	if (calc->advice)
 		output_write(out, "\n", 1);
 	for (size_t i = 0; calc->advice && advice(answer, i, text) != NULL; i++)
-		output_text(out, "advice\t%s\n", text);
+		print_advice(text, out, terminal);
 }
 
 static bool print_answer(const struct calc *calc, const struct answer *answer)

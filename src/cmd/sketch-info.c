@@ -402,8 +402,8 @@ static void tell_counts(struct facts *facts, const char *file, const struct sket
 	facts_count(facts, "d", params->d);
 	facts_count(facts, "cell", state.cell_bits);
 	facts_word(facts, "update", params->update == SKETCH_PLAIN ? "plain" : "conservative");
-	facts_number(facts, "epsilon", sketch_counts_epsilon(params));
-	facts_number(facts, "delta", sketch_counts_delta(params));
+	facts_rate(facts, "epsilon", sketch_counts_epsilon(params));
+	facts_rate(facts, "delta", sketch_counts_delta(params));
 	print_number(facts, "total", state.total, one, COUNTS_NEAREST);
 	print_number(facts, "in_table", state.in_table, one, COUNTS_UP);
 	facts_truth(facts, "exact", state.exact);
@@ -441,7 +441,7 @@ static void tell_distinct(struct facts *facts, const char *file, const struct sk
 		     state.exact ? 8 * (uint64_t)state.distinct : UINT64_C(1) << precision);
 	facts_count(facts, "precision", precision);
 	facts_count(facts, "registers", UINT64_C(1) << precision);
-	facts_number(facts, "error_planned", sketch_hll_error(precision));
+	facts_rate(facts, "error_planned", sketch_hll_error(precision));
 	facts_truth(facts, "exact", state.exact);
 	if (state.exact)
 		facts_none(facts, "zero_registers");
@@ -450,7 +450,7 @@ static void tell_distinct(struct facts *facts, const char *file, const struct sk
 	facts_keys(facts, "distinct", state.distinct);
 	facts_keys(facts, "low", floor(state.low));
 	facts_keys(facts, "high", ceil(state.high));
-	facts_number(facts, "error", state.error);
+	facts_rate(facts, "error", state.error);
 	facts_word(facts, "checksum", "ok");
 	facts_close(facts);
 }

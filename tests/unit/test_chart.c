@@ -161,6 +161,38 @@ static void chart__odd_curves__drawn(void **state)
 	assert_string_equal(capture.out, "");
 }
 
+static void bar__part__that_of_the_width(void **state)
+{
+	static const struct {
+		bool unicode;
+		unsigned most;
+		double part;
+		unsigned length;
+		const char *text;
+	} cases[] = {
+		{ true, 4, 0, 0, "" },
+		{ false, 4, 0, 0, "" },
+		{ true, 4, 1e-9, 1, "▏" },
+		{ false, 4, 1e-9, 1, "#" },
+		{ true, 4, 1, 4, "████" },
+		{ false, 4, 1, 4, "####" },
+		{ true, 4, 2, 4, "████" },
+		{ false, 4, 0.62, 2, "##" },
+		{ true, 4, 18.0 / 32, 3, "██▎" },
+		{ true, 4, 31.0 / 32, 4, "███▉" },
+	};
+	char text[3 * CHART_BAR_MOST + 1];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(chart_bar(text, cases[i].unicode, cases[i].most, cases[i].part),
+				 cases[i].length);
+		assert_string_equal(text, cases[i].text);
+	}
+	assert_int_equal(chart_bar(text, true, CHART_BAR_MOST, 1), CHART_BAR_MOST);
+	assert_int_equal(strlen(text), 3 * CHART_BAR_MOST);
+}
+
 static void unicode__environment__first_that_is_set(void **state)
 {
 	(void)state;
@@ -203,6 +235,7 @@ int main(void)
 		cmocka_unit_test(chart__ascii__no_other_bytes),
 		cmocka_unit_test(chart__falling_curve__corner_to_corner),
 		cmocka_unit_test(chart__odd_curves__drawn),
+		cmocka_unit_test(bar__part__that_of_the_width),
 		cmocka_unit_test(unicode__environment__first_that_is_set),
 		cmocka_unit_test(columns__terminal_or_environment__else_eighty),
 	};

@@ -46,6 +46,25 @@ for columns in (60, 120):
     widest = max(len(line) for line in text.split("\n"))
     check(status == 0 and widest == columns and "●" in text,
           "a curve is as wide as the terminal: %d" % columns, widest)
+for columns in (24, 60, 80):
+    status, text = shown(["fpr-calc", "-n", "1M", "-p", "1%", "--advice"], columns)
+    advice = text.split("\n\n")[1].split("\n")
+    words = " ".join(text.split("\n\n")[1].split())
+    check(status == 0 and max(map(len, advice)) <= columns
+          and all(line.startswith(("advice  ", 8 * " ")) for line in advice[:-1])
+          and "instead of 1 %, so when in doubt plan for more" in words,
+          "advice in %d columns: broken at blanks" % columns, text)
+    status, text = shown(["fpr-calc", "-n", "1M", "-p", "1%", "--compare"], columns)
+    table = text.split("\n\n")[1].rstrip("\n").split("\n")
+    note = table[0].index("note")
+    check(status == 0 and all(len(line) <= max(columns, note + 16) for line in table)
+          and all(line[note - 2:note] == "  " for line in table)
+          and "the keys themselves: a pointer, 75 % full, and 16 bytes of overhead; exact"
+          in " ".join(line[note:].strip() for line in table),
+          "notes in %d columns: below each other" % columns, text)
+status, text = shown(["fpr-calc", "-n", "10k", "-p", "1%"])
+check("\nn                    10,000    10,000\n" in text and "  95,850.6\n" in text,
+      "thousands in both columns, whole or not", text)
 status, text = shown(["fpr-calc", "-n", "1000", "-p", "1%", "--simulate=3", "--queries", "100"])
 check(status == 0 and "\r" not in text, "no progress where stdout is a terminal, too", text)
 status, text = shown(["fpr-calc", "-n", "1000"])

@@ -7,7 +7,7 @@ import pty
 import select
 import time
 
-from common import check, done, restore_signals, run, spawn, finish, is_clean
+from common import ENVIRONMENT, check, done, restore_signals, run, spawn, finish, is_clean
 
 
 def read_terminal(master, seconds, until=None):
@@ -29,13 +29,14 @@ def read_terminal(master, seconds, until=None):
     return text
 
 
-def on_terminal(arguments, streams, stdin=b"", seconds=0.0):
+def on_terminal(arguments, streams, stdin=b"", seconds=0.0, **variables):
     """Runs a command with some of its streams on a terminal; the rest are pipes.
 
     Its input is held open for so many seconds.  Gives the status, what the terminal
     showed, and what the pipes took."""
     master, slave = pty.openpty()
     options = {stream: slave for stream in streams}
+    options["env"] = dict(ENVIRONMENT, **variables)
     process = spawn(arguments, preexec_fn=restore_signals, start_new_session=True, **options)
     os.close(slave)
     shown = b""
@@ -117,6 +118,30 @@ for arguments in (
           " ".join(arguments).replace("\x1b", "?") + ": the same bytes on a terminal",
           result, shown, plain.out)
 
+# ---- facts for people
+run(["bloom-build", "-n", "100", "-L", "classic", "-o", "half.bloom"], b"".join(
+    b"%d\n" % number for number in range(100)))
+fill = float(run(["sketch-info", "half.bloom"]).out.split(b"fill\t")[1].split()[0])
+for locale, full, part, empty in (("C", "#", "#", "."), ("C.UTF-8", "█", "█▏▎▍▌▋▊▉", " ")):
+    result, shown = on_terminal(["sketch-info", "half.bloom"], ["stdout"], LC_ALL=locale)
+    gauge = shown.decode().split("fill             ")[1].split("\r")[0]
+    check(len(gauge) == 22 + len(" %.1f %%" % (100 * fill))
+          and gauge[1:21] == full * int(20 * fill) + gauge[1 + int(20 * fill)]
+          + empty * (19 - int(20 * fill)) and gauge[1 + int(20 * fill)] in part + empty
+          and gauge[21:] == "] %.1f %%" % (100 * fill), "a gauge where the locale is " + locale,
+          gauge, fill)
+run(["cms-count", "-o", "t.cms"], b"a\nb\n")
+result, shown = on_terminal(["sketch-info", "t.cms"], ["stdout"])
+check(b"epsilon          3.11e-05\r\n" in shown and b"delta            4.98 %\r\n" in shown,
+      "errors are rounded", shown)
+run(["bloom-uniq", "--window", "9", "--state", "w.bloom"], b"a\nb\n")
+run(["bloom-build", "--kind", "counting", "-n", "9", "-o", "n.bloom"], b"a\nb\n")
+result, shown = on_terminal(["sketch-info", "w.bloom", "n.bloom"], ["stdout"])
+for part in (False, True):
+    names = [line for line in shown.split(b"\r\n") if line and (b"layer." in line) == part]
+    columns = {len(line) - len(line.split(b"  ", 1)[1].lstrip()) for line in names}
+    check(names and len(columns) == 1, "values are one below the other: "
+          + ("of the whole", "of the layers")[part], shown)
 result, shown = on_terminal(["bloom-query", "--help"], ["stdout", "stderr"])
 check(result.status == 0 and b"--annotate" in shown, "so does --help", result, shown)
 os.write(master, b"carol\nalice\n\x04")
