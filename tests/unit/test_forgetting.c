@@ -1140,7 +1140,8 @@ static struct bytes empty_sections(const uint32_t *types, size_t count)
 					.kind = SKETCH_KIND_COUNTS,
 					.length = 4096,
 					.sections = 124,
-					.family = SKETCH_FAMILY_MURMUR3 };
+					.family = SKETCH_FAMILY_MURMUR3,
+					.fingerprint = format_fingerprint((uint8_t[16]){ 0 }) };
 
 	assert_non_null(file.data);
 	for (uint32_t i = 0; i < header.sections; i++) {
