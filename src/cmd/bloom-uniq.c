@@ -87,7 +87,7 @@ static const struct option_values values[] = {
 };
 
 static const char *const examples[] = {
-	"journalctl -f | bloom-uniq",
+	"journalctl -f -o cat | bloom-uniq",
 	"bloom-uniq --state seen.bloom < today.log > new.log",
 	"bloom-uniq -f 7 access.log",
 	"bloom-uniq -n 100k --window 1h --since-first < alerts",
