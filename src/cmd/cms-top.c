@@ -50,6 +50,7 @@ struct top {
 static const struct option_spec top_specs[] = {
 	{ 'k', "keys", "K", "print the K heaviest keys [10]" },
 	{ OPTION_MIN_SHARE, "min-share", "SHARE", "only keys with this share of the total (1%)" },
+	{ 'n', NULL, NULL, NULL }, /* as head has it: for a hint */
 	{ OPTION_JSON, "json", NULL, "print one JSON object a line" },
 	{ OPTION_PAD, "pad", NULL, "print the counts as uniq -c does" },
 	{ OPTION_WATCH, "watch", "[=SECONDS]", "show the list each second [1] while it is made" },
@@ -61,6 +62,9 @@ static bool take_option(void *context, int letter, const char *value)
 	struct number_error error;
 
 	switch (letter) {
+	case 'n':
+		option_complain("unknown option '-n' (did you mean '-k'?)");
+		return false;
 	case OPTION_JSON:
 		top->json = true;
 		return true;

@@ -73,6 +73,7 @@ expect 0 '' "-k 0 prints none" cms-top -k 0 twelve
 expect 0 '' "nothing of nothing" cms-top
 clean_error "-k -1" -1 cms-top -k -1 twelve
 clean_error "-k x" x cms-top -k x twelve
+clean_error "-n, as head has it: the hint" "'-n' (did you mean '-k'" cms-top -n 20 twelve
 clean_error "-k beyond what can be kept" 1e12 cms-top -k 1e12 twelve
 expect 0 '1\t\n' "the empty record is a key" bash -c 'echo | cms-top'
 expect 0 '2\ta\n' "a last record without its newline counts" bash -c "printf 'a\na' | cms-top"
