@@ -238,16 +238,25 @@ static void complain_of_name(const struct table *table, const char *word)
 		option_complain("unknown option '%s'", shown);
 }
 
+/* The first word behind a single hyphen that has the letter, or NULL.  Where it stands
+ * cannot be taken from optind, which every C library moves in its own way. */
+static const char *word_with(char **argv, char letter)
+{
+	for (argv++; *argv != NULL && strcmp(*argv, "--") != 0; argv++) {
+		if ((*argv)[0] == '-' && (*argv)[1] != '-' && strchr(*argv, letter) != NULL)
+			return *argv;
+	}
+	return NULL;
+}
+
 /* The long option that a word with a single hyphen, "-append", was meant for; getopt_long
  * stopped at this letter of it.  NULL where there is none. */
 static const char *meant_as_name(const struct table *table, char **argv, char letter)
 {
-	/* Behind the last letter of a word optind is the next one's place already. */
-	const char *last = argv[optind - 1];
-	const char *word = last[0] == '-' && last[strlen(last) - 1] == letter ? last : argv[optind];
+	const char *word = letter == '\0' ? NULL : word_with(argv, letter);
 	size_t length = word != NULL ? strcspn(word, "=") : 0;
 
-	if (length < 3 || word[0] != '-')
+	if (length < 3)
 		return NULL;
 	for (size_t i = 0; i < table->count; i++) {
 		const struct option_spec *spec = table->specs[i];

@@ -58,7 +58,8 @@ int terminal_open(unsigned short columns, int *tool)
 	struct winsize size = { .ws_row = 25, .ws_col = columns };
 	int reader = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
 
-	assert_true(reader >= 0);
+	if (reader < 0)
+		skip(); /* a chroot may have no terminals */
 	assert_int_equal(grantpt(reader), 0);
 	assert_int_equal(unlockpt(reader), 0);
 	*tool = open(ptsname(reader), O_RDWR | O_NOCTTY | O_CLOEXEC);

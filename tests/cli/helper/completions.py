@@ -14,6 +14,8 @@ import signal
 import sys
 import time
 
+from common import open_terminal
+
 TAB, SAY, CLEAR = "\t", "\x18", "\x15"
 FILES = ["a.bloom", "b.cuckoo", "two words.bloom", "c.cms", "d.hll", "bother", "else"]
 LIMIT = 30
@@ -67,7 +69,7 @@ class Shell:
         with open(".startup", "w", encoding="utf-8") as file:
             file.write((BASH if name == "bash" else ZSH) % {"folder": folder})
         argv = (["bash", "--norc", "--noprofile", "-i"] if name == "bash" else ["zsh", "-f", "-i"])
-        self.child, self.terminal = pty.fork()
+        self.child, self.terminal = open_terminal(pty.fork)
         if self.child == 0:
             os.environ.update(TERM="dumb", LC_ALL="C", HISTFILE="", PS1="start> ")
             os.execvp(argv[0], argv)

@@ -1,17 +1,16 @@
 """fpr_terminal.py - what fpr-calc shows on a terminal"""
 
 import os
-import pty
 import struct
 import fcntl
 import termios
 
-from common import ENVIRONMENT, check, done, finish, read_to_end, spawn
+from common import ENVIRONMENT, check, done, finish, open_terminal, read_to_end, spawn
 
 
 def shown(arguments, columns=0, **variables):
     """Status and text of a command whose stdout and stderr are a terminal."""
-    master, slave = pty.openpty()
+    master, slave = open_terminal()
     if columns:
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     environment = {name: value for name, value in ENVIRONMENT.items()

@@ -3,11 +3,11 @@
 import contextlib
 import json
 import os
-import pty
 import select
 import time
 
-from common import ENVIRONMENT, check, done, restore_signals, run, spawn, finish, is_clean
+from common import ENVIRONMENT, check, done, finish, is_clean, open_terminal
+from common import restore_signals, run, spawn
 
 
 def read_terminal(master, seconds, until=None):
@@ -34,7 +34,7 @@ def on_terminal(arguments, streams, stdin=b"", seconds=0.0, **variables):
 
     Its input is held open for so many seconds.  Gives the status, what the terminal
     showed, and what the pipes took."""
-    master, slave = pty.openpty()
+    master, slave = open_terminal()
     options = {stream: slave for stream in streams}
     options["env"] = dict(ENVIRONMENT, **variables)
     process = spawn(arguments, preexec_fn=restore_signals, start_new_session=True, **options)
@@ -66,7 +66,7 @@ for arguments in (["bloom-build", "-n", "10"], ["bloom-build", "-n", "10", "-o",
     check(result.status == 2 and shown == b"" and result.err.count(b"\n") == 1
           and b"terminal" in result.err,
           " ".join(arguments) + " to a terminal is refused", result, shown)
-master, slave = pty.openpty()
+master, slave = open_terminal()
 result = run(["bloom-build", "-n", "10", "-o", os.ttyname(slave)], b"alice\n")
 check(is_clean(result, "bloom-build", (b"terminal",)) and read_terminal(master, 0.1) == b"",
       "bloom-build -o TERMINAL is refused", result)

@@ -3,7 +3,6 @@
 import contextlib
 import fcntl
 import os
-import pty
 import random
 import re
 import shutil
@@ -15,7 +14,7 @@ import termios
 import time
 
 from common import ENVIRONMENT, check, done, finish, restore_signals, run, skip, slow, spawn
-from common import wait_until
+from common import open_terminal, wait_until
 
 ENTER = b"\033[?1049h\033[?7l\033[?25l"
 LEAVE = b"\033[?25h\033[?7h\033[?1049l"
@@ -28,7 +27,7 @@ class Terminal:
         environment = {name: value for name, value in ENVIRONMENT.items()
                        if name not in ("TERM", "NO_COLOR", "COLUMNS")}
         environment.update(variables)
-        self.master, self.slave = pty.openpty()
+        self.master, self.slave = open_terminal()
         fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
         def begin():
