@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dcso.h"
 #include "foreign.h"
+#include "format.h"
 #include "message.h"
 #include "system.h"
 
@@ -32,6 +34,20 @@ bool open_same_file(const char *name, const char *other)
 
 	return (is_standard_input(name) && is_standard_input(other)) ||
 	       (stat_input(name, &one) && stat_input(other, &two) && is_same(&one, &two));
+}
+
+bool open_is_sketch(const char *name)
+{
+	int fd = open(name, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	uint8_t begin[DCSO_HEADER_BYTES];
+	struct stat st;
+	bool is = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+		  pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin &&
+		  (format_begins(begin, sizeof begin) || dcso_is(begin, sizeof begin));
+
+	if (fd >= 0)
+		close(fd);
+	return is;
 }
 
 bool open_is_stdout(int fd)

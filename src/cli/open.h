@@ -11,7 +11,11 @@
  * file that standard output goes to, and standard input a second time. */
 struct sketch_file *open_sketch(const char *name, enum sketch_access access);
 
-/* Whether that has read standard input, which then is no input of records any more. */
+/* Whether a regular file begins as a sketch does, ours or DCSO's; false of what cannot be
+ * looked at. */
+bool open_is_sketch(const char *name);
+
+/* Whether open_sketch has read standard input, which then is no input of records any more. */
 bool open_stdin_was_sketch(void);
 
 /* Says why no sketch came of a file of this kind, which was read; where it does not fit

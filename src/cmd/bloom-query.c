@@ -208,6 +208,15 @@ static bool open_filter(struct run *run, const char *name, enum sketch_access ac
 	return asked->dcso != NULL;
 }
 
+/* Whether the first input is the filter, and what stands in its place is none. */
+static bool are_reversed(const struct query *query)
+{
+	const char *filter = query->filters.items[0];
+
+	return query->input_count > 0 && strcmp(filter, "-") != 0 && !open_is_sketch(filter) &&
+	       open_is_sketch(query->inputs[0]);
+}
+
 /* Reads all filters before anything is written. */
 static bool open_filters(struct run *run)
 {
@@ -217,6 +226,11 @@ static bool open_filters(struct run *run)
 		run->query->parallel.threads > 1 ? SKETCH_VERIFIED : SKETCH_READ;
 	bool keyed = false;
 
+	if (are_reversed(run->query)) {
+		option_complain("'%s' is no filter, but '%s' is: it comes first", names->items[0],
+				run->query->inputs[0]);
+		return false;
+	}
 	run->filters = calloc(names->count, sizeof *run->filters);
 	if (run->filters == NULL) {
 		message("out of memory");

@@ -137,4 +137,19 @@ done
 is "$(stat -c '%i %Y %s %a' f.bloom)" "$before" "a query leaves the filter's file alone"
 same f.bloom kept "and its bytes"
 
+# ---- the other way round
+try="try 'bloom-query --help'"
+for first in list nowhere; do
+	run bloom-query "$first" f.bloom list
+	is "$status $(cat "$ERR")" \
+		"2 bloom-query: '$first' is no filter, but 'f.bloom' is: it comes first; $try" \
+		"$first in front of the filter"
+done
+run bloom-query nowhere list
+like "$(cat "$ERR")" '^bloom-query: nowhere: No such file or directory$' "no filter at all"
+run bloom-query list list
+like "$(cat "$ERR")" '^bloom-query: list: not a sketch file$' "nor here"
+run bloom-query - kept <f.bloom
+like "$(cat "$ERR")" '^bloom-query: kept: .*sketch' "a filter that is asked about"
+
 done_testing
