@@ -258,6 +258,7 @@ static bool read_all(struct crew *crew)
 	};
 	enum records_outcome outcome = RECORDS_END;
 	struct block *block;
+	bool good;
 
 	records_set_idle(crew->records, finish_blocks, &reader);
 	pthread_mutex_lock(&crew->mutex);
@@ -274,9 +275,11 @@ static bool read_all(struct crew *crew)
 	while (crew->first != NULL)
 		do_block(crew, &crew->workers[0], &reader.cutter);
 	add_tally(crew, &reader.cutter);
+	/* A read that finish_blocks gave up, since it is over, has not failed. */
+	good = outcome != RECORDS_FAILED || is_over(crew);
 	pthread_mutex_unlock(&crew->mutex);
 	cutter_end(&reader.cutter);
-	return outcome != RECORDS_FAILED || is_over(crew);
+	return good;
 }
 
 /* Starts the other threads, which no signal is to reach; false after a message. */
