@@ -425,7 +425,7 @@ dist: ## build/dist/sketch-tools-VERSION.tar.gz, the same bytes from the same co
 
 deb: all ## Debian packages of the tools and of the library, in build/deb
 	@rm -rf build/deb
-	@$(MAKE) --no-print-directory -s install DESTDIR='$(CURDIR)/build/deb/work/all' \
+	@$(MAKE) --no-print-directory -s install DESTDIR='$(CURDIR)/build/deb/stage/all' \
 		PREFIX=/usr BINDIR=/usr/bin \
 		LIBDIR='/usr/lib/$(shell CC='$(CC)' scripts/make-deb --triple)' \
 		INCLUDEDIR=/usr/include MANDIR=/usr/share/man \
