@@ -151,18 +151,18 @@ void facts_rate(struct facts *facts, const char *name, double rate)
 
 void facts_fill(struct facts *facts, const char *name, double fill)
 {
-	char text[3 * CHART_BAR_MOST + 32], *end;
+	char text[3 * CHART_BAR_MOST + 32] = "[", *end;
 	bool unicode = chart_unicode();
+	unsigned marks;
 
 	if (!facts->terminal) {
 		facts_number(facts, name, fill);
 		return;
 	}
-	text[0] = '[';
-	unsigned marks = chart_bar(text + 1, unicode, GAUGE_WIDTH, fill);
+	marks = chart_bar(text + 1, unicode, GAUGE_WIDTH, fill);
 	end = text + strlen(text);
-	for (unsigned i = marks; i < GAUGE_WIDTH; i++)
-		end = stpcpy(end, unicode ? " " : ".");
+	for (; marks < GAUGE_WIDTH; marks++)
+		*end++ = unicode ? ' ' : '.';
 	snprintf(end, 16, "] %.1f %%", fill * 100);
 	line(facts, name, text);
 }

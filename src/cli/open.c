@@ -23,7 +23,7 @@ static bool is_standard_input(const char *name)
 	return strcmp(name, "-") == 0;
 }
 
-static bool stat_input(const char *name, struct stat *st)
+bool open_stat(const char *name, struct stat *st)
 {
 	return is_standard_input(name) ? fstat(STDIN_FILENO, st) == 0 : stat(name, st) == 0;
 }
@@ -33,20 +33,25 @@ bool open_same_file(const char *name, const char *other)
 	struct stat one, two;
 
 	return (is_standard_input(name) && is_standard_input(other)) ||
-	       (stat_input(name, &one) && stat_input(other, &two) && is_same(&one, &two));
+	       (open_stat(name, &one) && open_stat(other, &two) && is_same(&one, &two));
 }
 
 bool open_is_sketch(const char *name)
 {
-	int fd = open(name, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 	uint8_t begin[DCSO_HEADER_BYTES];
 	struct stat st;
-	bool is = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-		  pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin &&
-		  (format_begins(begin, sizeof begin) || dcso_is(begin, sizeof begin));
+	bool is = false;
+	int fd;
 
-	if (fd >= 0)
-		close(fd);
+	/* A pipe that is opened and closed again would end what writes to it. */
+	if (stat(name, &st) != 0 || !S_ISREG(st.st_mode))
+		return false;
+	fd = open(name, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin)
+		is = format_begins(begin, sizeof begin) || dcso_is(begin, sizeof begin);
+	close(fd);
 	return is;
 }
 

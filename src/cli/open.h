@@ -3,6 +3,7 @@
 #define CLI_OPEN_H
 
 #include <stdbool.h>
+#include <sys/stat.h>
 
 #include "sketch.h"
 
@@ -25,6 +26,10 @@ void open_refused(const char *name, uint32_t kind, bool fits, const struct sketc
 /* Begins to write a sketch to a file, as sketch_save_begin.  False after a message;
  * a terminal is refused. */
 bool open_target(struct sketch_save **save, const char *name, int *fd);
+
+/* stat of what a name among inputs stands for, "-" for standard input; false where it cannot
+ * be looked at. */
+bool open_stat(const char *name, struct stat *st);
 
 /* Whether two names are of the same regular file, or both of standard input. */
 bool open_same_file(const char *name, const char *other);

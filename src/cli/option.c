@@ -540,7 +540,8 @@ static int serve_common(struct table *table, const struct option_spec *spec, con
 	return serve(put_help, table);
 }
 
-int option_parse(const struct option_tool *tool, int argc, char **argv, int *status)
+bool option_parse(const struct option_tool *tool, int argc, char **argv, struct operands *operands,
+		  int *status)
 {
 	struct table table;
 	int code;
@@ -552,22 +553,24 @@ int option_parse(const struct option_tool *tool, int argc, char **argv, int *sta
 	/* No entry of the table, since that would make "--de" ambiguous. */
 	if (argc == 2 && strcmp(argv[1], "--describe") == 0) {
 		*status = serve(put_description, &table);
-		return 0;
+		return false;
 	}
 	while ((code = getopt_long(argc, argv, table.shorts, table.longs, NULL)) != -1) {
 		size_t place = table_find(&table, code);
 
 		if (code == '?' || code == ':') {
 			complain(&table, argv, code == ':');
-			return 0;
+			return false;
 		}
 		if (table.groups[place] == &common_group) {
 			*status = serve_common(&table, table.specs[place], optarg);
-			return 0;
+			return false;
 		}
 		if (!table.groups[place]->take(table.groups[place]->context,
 					       table.specs[place]->letter, optarg))
-			return 0;
+			return false;
 	}
-	return optind;
+	operands->items = (const char *const *)argv + optind;
+	operands->count = (size_t)(argc - optind);
+	return true;
 }

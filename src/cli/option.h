@@ -73,13 +73,19 @@ struct option_tool {
 	int instead;
 };
 
+/* Words of a command line that belong to no option; they stay where they are. */
+struct operands {
+	const char *const *items;
+	size_t count;
+};
+
 /* Reads argv, and puts the operands last in it.  Long options may be shortened while
  * they stay unambiguous; operands and options may be mixed, "--" ends options
- * (POSIXLY_CORRECT obeyed by getopt_long).  Returns the index of the first operand, or 0
- * where the tool is to end with *status: 0 after --help and the like (2 where standard
- * output failed), 2 after a message.  Where it goes on *status is 2: what is found wrong
- * later needs no word about it. */
-int option_parse(const struct option_tool *tool, int argc, char **argv, int *status);
+ * (POSIXLY_CORRECT obeyed by getopt_long).  False where the tool is to end with *status: 0
+ * after --help and the like (2 where standard output failed), 2 after a message.  Where it
+ * goes on *status is 2: what is found wrong later needs no word about it. */
+bool option_parse(const struct option_tool *tool, int argc, char **argv, struct operands *operands,
+		  int *status);
 
 /* The place of a value among words split by blanks; false after a message
  *     --layout: 'clasic' is not a layout: write blocked or classic; did you mean classic?

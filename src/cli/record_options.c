@@ -69,9 +69,9 @@ struct option_group record_option_group(struct record_options *options)
 				      take_record_option, options };
 }
 
-bool record_options_check(const struct record_options *options, int operands)
+bool record_options_check(const struct record_options *options, const struct operands *inputs)
 {
-	if (options->files0_from != NULL && operands > 0) {
+	if (options->files0_from != NULL && inputs->count > 0) {
 		option_complain("--files0-from names the inputs; no operands can be given as well");
 		return false;
 	}
@@ -106,13 +106,13 @@ static size_t times_stdin(const char *const *names, size_t count)
 	return times;
 }
 
-bool record_options_check_stdin(const struct record_options *options, char *const *inputs,
-				size_t count, bool otherwise, const struct words *sketches)
+bool record_options_check_stdin(const struct record_options *options, const struct operands *inputs,
+				bool otherwise, const struct words *sketches)
 {
 	size_t named = times_stdin(sketches->items, sketches->count);
 	bool read = options->files0_from != NULL ? times_stdin(&options->files0_from, 1) > 0 :
-		    count > 0 ? times_stdin((const char *const *)inputs, count) > 0 :
-				otherwise;
+		    inputs->count > 0            ? times_stdin(inputs->items, inputs->count) > 0 :
+						   otherwise;
 
 	if (named + read <= 1 || named == 0)
 		return true;

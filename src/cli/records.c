@@ -66,12 +66,12 @@ struct records {
 static uint64_t total_size(const struct records_setup *setup)
 {
 	uint64_t total = 0;
-	size_t count = setup->count == 0 ? 1 : setup->count;
+	size_t count = setup->inputs.count == 0 ? 1 : setup->inputs.count;
 
 	if (setup->options->files0_from != NULL)
 		return 0;
 	for (size_t i = 0; i < count; i++) {
-		const char *name = setup->count == 0 ? "-" : setup->names[i];
+		const char *name = setup->inputs.count == 0 ? "-" : setup->inputs.items[i];
 		struct stat st;
 		bool known = strcmp(name, "-") == 0 ? fstat(STDIN_FILENO, &st) == 0 :
 						      stat(name, &st) == 0;
@@ -188,9 +188,11 @@ static const char *next_name(struct records *r, enum step *step)
 
 	*step = STEP_END;
 	if (r->list == NULL) {
-		if (r->setup.count == 0)
+		if (r->setup.inputs.count == 0)
 			return r->next_name++ == 0 ? "-" : NULL;
-		return r->next_name < r->setup.count ? r->setup.names[r->next_name++] : NULL;
+		return r->next_name < r->setup.inputs.count ?
+			       r->setup.inputs.items[r->next_name++] :
+			       NULL;
 	}
 	if (r->listed == NULL && fstat(fileno(r->list), &st) == 0 && is_forbidden(r, &st)) {
 		message("%s: is the output, too",

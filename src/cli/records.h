@@ -38,8 +38,9 @@ struct record_options {
 #define RECORD_OPTIONS_NONE ((struct record_options){ .delimiter = FIELD_BLANKS })
 struct option_group record_option_group(struct record_options *options);
 
-/* Whether the options agree with each other and the operands; else a message. */
-bool record_options_check(const struct record_options *options, int operands);
+/* Whether the options agree with each other and with the inputs that are operands; else a
+ * message. */
+bool record_options_check(const struct record_options *options, const struct operands *inputs);
 
 /* Whether any of them is of no use where no record is read: all but --zero-terminated,
  * which is about output, too, and --stats. */
@@ -47,8 +48,8 @@ bool record_options_need_records(const struct record_options *options);
 
 /* Whether standard input is at most one thing among `sketches` and the inputs, of which it
  * is one where none is named and `otherwise`; else a message. */
-bool record_options_check_stdin(const struct record_options *options, char *const *inputs,
-				size_t count, bool otherwise, const struct words *sketches);
+bool record_options_check_stdin(const struct record_options *options, const struct operands *inputs,
+				bool otherwise, const struct words *sketches);
 
 /* ------------------------------------------------------------------ records */
 
@@ -79,8 +80,7 @@ struct records_tally {
 
 struct records_setup {
 	const struct record_options *options;
-	char *const *names; /* operands; none stands for "-" */
-	size_t count;
+	struct operands inputs; /* none stands for "-" */
 	uint32_t seed;
 	/* Keys are hashed by SipHash under it, not by MurmurHash3 under the seed; NULL: not.
 	 * To be kept by the caller until the records are closed. */

@@ -27,8 +27,7 @@ struct build {
 	struct record_options records;
 	struct parallel_options parallel;
 	const char *output;
-	char *const *inputs;
-	size_t input_count;
+	struct operands inputs;
 };
 
 /* ------------------------------------------------------------- command line */
@@ -129,13 +128,10 @@ static bool parse_args(struct build *build, int argc, char **argv, int *status)
 		.first_operand = OPTION_ANY_FILE,
 		.other_operands = OPTION_ANY_FILE,
 	};
-	int first = option_parse(&tool, argc, argv, status);
 	const char *fault;
 
-	if (first == 0)
+	if (!option_parse(&tool, argc, argv, &build->inputs, status))
 		return false;
-	build->inputs = argv + first;
-	build->input_count = (size_t)(argc - first);
 	fault = fault_of_options(build);
 	if (fault != NULL) {
 		option_complain("%s", fault);
@@ -147,7 +143,7 @@ static bool parse_args(struct build *build, int argc, char **argv, int *status)
 	}
 	return plan_kind_check(&build->plan) &&
 	       keying_check(&build->plan.keying, build->plan.has_seed) &&
-	       record_options_check(&build->records, argc - first) &&
+	       record_options_check(&build->records, &build->inputs) &&
 	       state_options_check(&build->state, build->removes ? "--remove-from" : "--append");
 }
 
@@ -366,8 +362,7 @@ static bool open_records(struct run *run)
 	const struct sketch_identity *identity = filter_identity(&run->kept.filter);
 	struct records_setup setup = {
 		.options = &build->records,
-		.names = build->inputs,
-		.count = build->input_count,
+		.inputs = build->inputs,
 		.seed = identity->seed,
 		.secret = keying_secret(&build->plan.keying, identity),
 		.fold = identity->transforms & SKETCH_FOLD_ASCII,

@@ -25,8 +25,7 @@ struct query {
 	struct record_options records;
 	struct parallel_options parallel;
 	struct keying keying;
-	char *const *inputs;
-	size_t input_count;
+	struct operands inputs;
 };
 
 /* ------------------------------------------------------------- command line */
@@ -85,19 +84,16 @@ static const char *const notes[] = {
 };
 
 /* Finds the filters and the inputs among the operands. */
-static bool sort_operands(struct query *query, int argc, char **argv, int first)
+static bool sort_operands(struct query *query)
 {
-	if (query->filters.count == 0) {
-		if (first == argc) {
-			option_complain("which filter? Name its file");
-			return false;
-		}
-		if (!words_add(&query->filters, argv[first++]))
-			return false;
+	if (query->filters.count > 0)
+		return true;
+	if (query->inputs.count == 0) {
+		option_complain("which filter? Name its file");
+		return false;
 	}
-	query->inputs = argv + first;
-	query->input_count = (size_t)(argc - first);
-	return record_options_check(&query->records, argc - first);
+	query->inputs.count--;
+	return words_add(&query->filters, *query->inputs.items++);
 }
 
 static bool check_modes(const struct query *query)
@@ -132,13 +128,12 @@ static bool parse_args(struct query *query, int argc, char **argv, int *status)
 		.other_operands = OPTION_ANY_FILE,
 		.instead = 'F',
 	};
-	int first = option_parse(&tool, argc, argv, status);
 
-	if (first == 0)
+	if (!option_parse(&tool, argc, argv, &query->inputs, status))
 		return false;
-	return sort_operands(query, argc, argv, first) &&
-	       record_options_check_stdin(&query->records, query->inputs, query->input_count,
-					  query->keys.count == 0, &query->filters) &&
+	return sort_operands(query) && record_options_check(&query->records, &query->inputs) &&
+	       record_options_check_stdin(&query->records, &query->inputs, query->keys.count == 0,
+					  &query->filters) &&
 	       check_modes(query);
 }
 
@@ -213,8 +208,8 @@ static bool are_reversed(const struct query *query)
 {
 	const char *filter = query->filters.items[0];
 
-	return query->input_count > 0 && strcmp(filter, "-") != 0 && !open_is_sketch(filter) &&
-	       open_is_sketch(query->inputs[0]);
+	return query->inputs.count > 0 && strcmp(filter, "-") != 0 && !open_is_sketch(filter) &&
+	       open_is_sketch(query->inputs.items[0]);
 }
 
 /* Reads all filters before anything is written. */
@@ -228,7 +223,7 @@ static bool open_filters(struct run *run)
 
 	if (are_reversed(run->query)) {
 		option_complain("'%s' is no filter, but '%s' is: it comes first", names->items[0],
-				run->query->inputs[0]);
+				run->query->inputs.items[0]);
 		return false;
 	}
 	run->filters = calloc(names->count, sizeof *run->filters);
@@ -468,8 +463,7 @@ static bool ask_inputs(struct run *run, bool *trouble)
 	const struct query *query = run->query;
 	struct records_setup setup = {
 		.options = &query->records,
-		.names = query->inputs,
-		.count = query->input_count,
+		.inputs = query->inputs,
 		.seed = run->seed,
 		.secret = run->secret,
 		.fold = run->fold,
@@ -521,7 +515,7 @@ static bool ask_all(struct run *run, bool *trouble)
 		if (!ask_key(run, query->keys.items[i]))
 			return false;
 	}
-	if (run->done || (query->keys.count > 0 && query->input_count == 0 &&
+	if (run->done || (query->keys.count > 0 && query->inputs.count == 0 &&
 			  query->records.files0_from == NULL))
 		return true;
 	return ask_inputs(run, trouble);

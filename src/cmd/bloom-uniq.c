@@ -10,6 +10,7 @@
 #include "filter.h"
 #include "loss.h"
 #include "message.h"
+#include "open.h"
 #include "option.h"
 #include "output.h"
 #include "parallel.h"
@@ -33,8 +34,7 @@ struct uniq {
 	const char *duplicates;
 	bool has_window, since_first;
 	struct sketch_window window; /* unit and span */
-	char *const *inputs;
-	size_t input_count;
+	struct operands inputs;
 };
 
 /* ------------------------------------------------------------- command line */
@@ -144,15 +144,12 @@ static bool parse_args(struct uniq *uniq, int argc, char **argv, int *status)
 		.first_operand = OPTION_ANY_FILE,
 		.other_operands = OPTION_ANY_FILE,
 	};
-	int first = option_parse(&tool, argc, argv, status);
 
-	if (first == 0)
+	if (!option_parse(&tool, argc, argv, &uniq->inputs, status))
 		return false;
-	uniq->inputs = argv + first;
-	uniq->input_count = (size_t)(argc - first);
 	return parallel_refuse(&uniq->parallel,
 			       "whether a record is new depends on all records before it") &&
-	       record_options_check(&uniq->records, argc - first) && check_options(uniq);
+	       record_options_check(&uniq->records, &uniq->inputs) && check_options(uniq);
 }
 
 /* --------------------------------------------------------------- under way */
@@ -384,13 +381,10 @@ static bool is_input(const struct uniq *uniq, const struct stat *file)
 {
 	struct stat st;
 
-	if (uniq->input_count == 0 && uniq->records.files0_from == NULL)
-		return fstat(STDIN_FILENO, &st) == 0 && is_same(&st, file);
-	for (size_t i = 0; i < uniq->input_count; i++) {
-		bool known = strcmp(uniq->inputs[i], "-") == 0 ? fstat(STDIN_FILENO, &st) == 0 :
-								 stat(uniq->inputs[i], &st) == 0;
-
-		if (known && is_same(&st, file))
+	if (uniq->inputs.count == 0 && uniq->records.files0_from == NULL)
+		return open_stat("-", &st) && is_same(&st, file);
+	for (size_t i = 0; i < uniq->inputs.count; i++) {
+		if (open_stat(uniq->inputs.items[i], &st) && is_same(&st, file))
 			return true;
 	}
 	return false;
@@ -508,8 +502,7 @@ static bool open_streams(struct run *run)
 	const struct sketch_identity *identity = sketch_bloom_identity(run->kept.filter.bloom);
 	struct records_setup setup = {
 		.options = &uniq->records,
-		.names = uniq->inputs,
-		.count = uniq->input_count,
+		.inputs = uniq->inputs,
 		.seed = identity->seed,
 		.secret = keying_secret(&uniq->plan.keying, identity),
 		.fold = identity->transforms & SKETCH_FOLD_ASCII,

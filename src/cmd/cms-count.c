@@ -28,8 +28,7 @@ struct count {
 	bool annotate, has_most, has_least;
 	uint64_t at_most, at_least;
 	struct words keys; /* -e */
-	char *const *inputs;
-	size_t input_count;
+	struct operands inputs;
 };
 
 /* --------------------------------------------------------------- command line */
@@ -139,8 +138,8 @@ static bool check_options(struct count *count)
 		return false;
 	}
 	return check_threads(count) && counts_options_check(&count->counts) &&
-	       record_options_check_stdin(&count->records, count->inputs, count->input_count,
-					  count->keys.count == 0, &count->counts.queries);
+	       record_options_check_stdin(&count->records, &count->inputs, count->keys.count == 0,
+					  &count->counts.queries);
 }
 
 static bool parse_args(struct count *count, int argc, char **argv, int *status)
@@ -166,13 +165,10 @@ static bool parse_args(struct count *count, int argc, char **argv, int *status)
 		.first_operand = OPTION_ANY_FILE,
 		.other_operands = OPTION_ANY_FILE,
 	};
-	int first = option_parse(&tool, argc, argv, status);
 
-	if (first == 0)
+	if (!option_parse(&tool, argc, argv, &count->inputs, status))
 		return false;
-	count->inputs = argv + first;
-	count->input_count = (size_t)(argc - first);
-	return record_options_check(&count->records, argc - first) && check_options(count);
+	return record_options_check(&count->records, &count->inputs) && check_options(count);
 }
 
 /* -------------------------------------------------------------------- running */
@@ -469,8 +465,7 @@ static bool open_records(struct run *run, bool asks)
 		sketch_counts_identity(asks ? run->asked[0] : run->target.counts);
 	struct records_setup setup = {
 		.options = &count->records,
-		.names = count->inputs,
-		.count = count->input_count,
+		.inputs = count->inputs,
 		.seed = identity->seed,
 		.secret = keying_secret(&count->counts.keying, identity),
 		.fold = identity->transforms & SKETCH_FOLD_ASCII,
@@ -541,7 +536,7 @@ static bool run_all(struct run *run)
 	if (run->out == NULL || (asks && !answer_words(run)))
 		return false;
 	/* Keys on the command line are all there is to ask, unless inputs are named. */
-	if (count->keys.count > 0 && count->input_count == 0 && count->records.files0_from == NULL)
+	if (count->keys.count > 0 && count->inputs.count == 0 && count->records.files0_from == NULL)
 		return true;
 	return open_records(run, asks) && stream(run, asks) && (asks || save(run));
 }

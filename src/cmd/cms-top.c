@@ -41,8 +41,7 @@ struct top {
 	bool json, pad;
 	uint64_t watch;  /* nanoseconds; 0: not at all */
 	bool watch_bare; /* without a number of seconds */
-	char *const *inputs;
-	size_t input_count;
+	struct operands inputs;
 };
 
 /* --------------------------------------------------------------- command line */
@@ -115,8 +114,8 @@ static bool check_watch_value(const struct top *top)
 	struct number_error error;
 	uint64_t interval;
 
-	for (size_t i = 0; top->watch_bare && i < top->input_count; i++) {
-		const char *name = top->inputs[i];
+	for (size_t i = 0; top->watch_bare && i < top->inputs.count; i++) {
+		const char *name = top->inputs.items[i];
 
 		if (access(name, F_OK) == 0 ||
 		    !number_seconds(name, WATCH_LEAST, WATCH_MOST, &interval, &error))
@@ -152,7 +151,7 @@ static bool check_options(const struct top *top)
 {
 	bool asks = top->counts.queries.count > 0;
 
-	if (asks && (top->input_count > 0 || record_options_need_records(&top->records))) {
+	if (asks && (top->inputs.count > 0 || record_options_need_records(&top->records))) {
 		option_complain("--query takes no inputs and none of their options: the sketch has "
 				"been made; for several, repeat --query, or join them with "
 				"sketch-merge");
@@ -196,15 +195,12 @@ static bool parse_args(struct top *top, int argc, char **argv, int *status)
 		.first_operand = OPTION_ANY_FILE,
 		.other_operands = OPTION_ANY_FILE,
 	};
-	int first = option_parse(&tool, argc, argv, status);
 
-	if (first == 0)
+	if (!option_parse(&tool, argc, argv, &top->inputs, status))
 		return false;
-	top->inputs = argv + first;
-	top->input_count = (size_t)(argc - first);
 	return parallel_refuse(&top->parallel,
 			       "which keys are kept depends on the order of the records") &&
-	       record_options_check(&top->records, argc - first) && check_options(top);
+	       record_options_check(&top->records, &top->inputs) && check_options(top);
 }
 
 /* ------------------------------------------------------------------- printing */
@@ -577,8 +573,7 @@ static bool count_inputs(struct run *run)
 	const struct sketch_identity *identity = sketch_counts_identity(run->target.counts);
 	struct records_setup setup = {
 		.options = &top->records,
-		.names = top->inputs,
-		.count = top->input_count,
+		.inputs = top->inputs,
 		.seed = identity->seed,
 		.secret = keying_secret(&top->counts.keying, identity),
 		.fold = identity->transforms & SKETCH_FOLD_ASCII,

@@ -311,10 +311,10 @@ static bool parse_args(struct calc *calc, int argc, char **argv, int *status)
 		.more = more,
 		.values = values,
 	};
-	int first = option_parse(&tool, argc, argv, status);
+	struct operands operands;
 	const char *fault;
 
-	if (first == 0)
+	if (!option_parse(&tool, argc, argv, &operands, status))
 		return false;
 	if (!plan_kind_check(&calc->plan))
 		return false;
@@ -325,8 +325,8 @@ static bool parse_args(struct calc *calc, int argc, char **argv, int *status)
 		option_complain("%s", fault);
 		return false;
 	}
-	if (first < argc) {
-		option_complain("'%s' is one word too many", argv[first]);
+	if (operands.count > 0) {
+		option_complain("'%s' is one word too many", operands.items[0]);
 		return false;
 	}
 	return true;

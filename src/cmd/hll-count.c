@@ -43,8 +43,7 @@ struct count {
 	struct keying keying;
 	struct record_options records;
 	struct parallel_options parallel;
-	char *const *inputs;
-	size_t input_count;
+	struct operands inputs;
 };
 
 /* --------------------------------------------------------------- command line */
@@ -144,7 +143,7 @@ static bool to_stdout(const struct count *count)
 
 static bool reads_records(const struct count *count)
 {
-	return count->input_count > 0 || count->records.zero_terminated ||
+	return count->inputs.count > 0 || count->records.zero_terminated ||
 	       record_options_need_records(&count->records);
 }
 
@@ -221,13 +220,10 @@ static bool parse_args(struct count *count, int argc, char **argv, int *status)
 		.first_operand = OPTION_ANY_FILE,
 		.other_operands = OPTION_ANY_FILE,
 	};
-	int first = option_parse(&tool, argc, argv, status);
 
-	if (first == 0)
+	if (!option_parse(&tool, argc, argv, &count->inputs, status))
 		return false;
-	count->inputs = argv + first;
-	count->input_count = (size_t)(argc - first);
-	return record_options_check(&count->records, argc - first) && check_options(count);
+	return record_options_check(&count->records, &count->inputs) && check_options(count);
 }
 
 /* ------------------------------------------------------------------- printing */
@@ -478,8 +474,7 @@ static bool count_inputs(struct run *run)
 	const struct sketch_identity *identity = sketch_hll_identity(run->hll);
 	struct records_setup setup = {
 		.options = &count->records,
-		.names = count->inputs,
-		.count = count->input_count,
+		.inputs = count->inputs,
 		.seed = identity->seed,
 		.secret = keying_secret(&count->keying, identity),
 		.fold = identity->transforms & SKETCH_FOLD_ASCII,

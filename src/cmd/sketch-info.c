@@ -21,8 +21,7 @@ enum { OPTION_JSON = 300, OPTION_CHECK };
 
 struct info {
 	bool json, check;
-	char *const *files;
-	size_t file_count;
+	struct operands files;
 };
 
 /* ------------------------------------------------------------- command line */
@@ -75,17 +74,17 @@ static bool parse_args(struct info *info, int argc, char **argv, int *status)
 		.first_operand = OPTION_SKETCH_FILES,
 		.other_operands = OPTION_SKETCH_FILES,
 	};
-	int first = option_parse(&tool, argc, argv, status);
+	static const char *const standard_input[] = { "-" };
 
-	if (first == 0)
+	if (!option_parse(&tool, argc, argv, &info->files, status))
 		return false;
-	if (first < argc) {
-		info->files = argv + first;
-		info->file_count = (size_t)(argc - first);
-	} else if (isatty(STDIN_FILENO)) {
+	if (info->files.count > 0)
+		return true;
+	if (isatty(STDIN_FILENO)) {
 		option_complain("which file?");
 		return false;
 	}
+	info->files = (struct operands){ standard_input, 1 };
 	return true;
 }
 
@@ -550,8 +549,8 @@ static int run_info(const struct info *info)
 	struct facts facts;
 
 	facts_begin(&facts, out, info->json);
-	for (size_t i = 0; out != NULL && i < info->file_count && !output_failed(out); i++)
-		good = tell(&facts, info->files[i], &past) && good;
+	for (size_t i = 0; out != NULL && i < info->files.count && !output_failed(out); i++)
+		good = tell(&facts, info->files.items[i], &past) && good;
 	if (out != NULL)
 		good = output_close(out) && good;
 	if (!good)
@@ -561,8 +560,7 @@ static int run_info(const struct info *info)
 
 int main(int argc, char **argv)
 {
-	static char *standard_input[] = { "-" };
-	struct info info = { .files = standard_input, .file_count = 1 };
+	struct info info = { 0 };
 	int status;
 
 	system_begin();

@@ -17,8 +17,7 @@ enum { OPTION_STATS = 300 };
 struct merge {
 	const char *output; /* NULL: standard output */
 	bool stats;
-	char *const *inputs;
-	size_t input_count;
+	struct operands inputs;
 };
 
 /* ------------------------------------------------------------- command line */
@@ -70,13 +69,10 @@ static bool parse_args(struct merge *merge, int argc, char **argv, int *status)
 		.first_operand = OPTION_SKETCH_FILES,
 		.other_operands = OPTION_SKETCH_FILES,
 	};
-	int first = option_parse(&tool, argc, argv, status);
 
-	if (first == 0)
+	if (!option_parse(&tool, argc, argv, &merge->inputs, status))
 		return false;
-	merge->inputs = argv + first;
-	merge->input_count = (size_t)(argc - first);
-	if (merge->input_count == 0) {
+	if (merge->inputs.count == 0) {
 		option_complain("which files? \"-\" stands for standard input");
 		return false;
 	}
@@ -95,7 +91,7 @@ static bool parse_args(struct merge *merge, int argc, char **argv, int *status)
  * slip, like one that is named twice. */
 static bool is_output(const struct merge *merge, size_t index)
 {
-	const char *name = merge->inputs[index];
+	const char *name = merge->inputs.items[index];
 
 	if (merge->output == NULL || !open_same_file(name, merge->output))
 		return false;
@@ -106,25 +102,24 @@ static bool is_output(const struct merge *merge, size_t index)
 
 static bool is_counted_twice(const struct merge *merge, size_t index)
 {
-	return is_output(merge, index) ||
-	       counts_named_twice((const char *const *)merge->inputs, index);
+	return is_output(merge, index) || counts_named_twice(merge->inputs.items, index);
 }
 
 /* "first and other: what differs" */
 static void report_mismatch(const struct merge *merge, size_t index,
 			    const struct sketch_error *error)
 {
-	message("%s and %s: %s", message_input_name(merge->inputs[0]),
-		message_input_name(merge->inputs[index]), error->text);
+	message("%s and %s: %s", message_input_name(merge->inputs.items[0]),
+		message_input_name(merge->inputs.items[index]), error->text);
 }
 
 static bool join_filter(const struct merge *merge, size_t index, struct filter *whole)
 {
 	struct filter part = { NULL, NULL };
 	struct sketch_error error;
-	bool good = filter_open(&part, merge->inputs[index], SKETCH_READ);
+	bool good = filter_open(&part, merge->inputs.items[index], SKETCH_READ);
 
-	system_guard_mapping(merge->inputs[index]);
+	system_guard_mapping(merge->inputs.items[index]);
 	if (good && filter_union(whole, &part, &error) != SKETCH_OK) {
 		report_mismatch(merge, index, &error);
 		good = false;
@@ -136,7 +131,7 @@ static bool join_filter(const struct merge *merge, size_t index, struct filter *
 
 static bool join_counts(const struct merge *merge, size_t index, struct sketch_counts *whole)
 {
-	struct sketch_counts *part = counts_open(merge->inputs[index]);
+	struct sketch_counts *part = counts_open(merge->inputs.items[index]);
 	struct sketch_error error;
 	bool good = part != NULL;
 
@@ -181,19 +176,19 @@ static bool save(const struct merge *merge, state_writer *writer, void *whole)
 
 static void print_tally(const struct merge *merge, uint64_t records)
 {
-	message("%zu file%s, %" PRIu64 " records", merge->input_count,
-		merge->input_count == 1 ? "" : "s", records);
+	message("%zu file%s, %" PRIu64 " records", merge->inputs.count,
+		merge->inputs.count == 1 ? "" : "s", records);
 }
 
 /* Joins the files one by one: two at the most are in memory. */
 static bool merge_filters(const struct merge *merge, struct sketch_file *first)
 {
 	struct filter whole = { NULL, NULL };
-	bool good = filter_of_file(&whole, merge->inputs[0], first);
+	bool good = filter_of_file(&whole, merge->inputs.items[0], first);
 	/* Where copies count a filter is not to be added to itself. */
 	bool adds_up = good && filter_can_remove(&whole);
 
-	for (size_t i = 0; good && i < merge->input_count; i++)
+	for (size_t i = 0; good && i < merge->inputs.count; i++)
 		good = (!adds_up || !is_counted_twice(merge, i)) &&
 		       (i == 0 || join_filter(merge, i, &whole));
 	good = good && save(merge, filter_write, &whole);
@@ -209,10 +204,10 @@ static bool merge_filters(const struct merge *merge, struct sketch_file *first)
 
 static bool merge_counts(const struct merge *merge, struct sketch_file *first)
 {
-	struct sketch_counts *whole = counts_of_file(merge->inputs[0], first);
+	struct sketch_counts *whole = counts_of_file(merge->inputs.items[0], first);
 	bool good = whole != NULL;
 
-	for (size_t i = 0; good && i < merge->input_count; i++)
+	for (size_t i = 0; good && i < merge->inputs.count; i++)
 		good = !is_counted_twice(merge, i) && (i == 0 || join_counts(merge, i, whole));
 	good = good && save(merge, write_counts, whole);
 	if (good && merge->stats) {
@@ -226,14 +221,14 @@ static bool merge_counts(const struct merge *merge, struct sketch_file *first)
 /* A key that is in two of them, or in one that is named twice, is one key. */
 static bool merge_distinct(const struct merge *merge, struct sketch_file *first)
 {
-	struct sketch_hll *whole = distinct_of_file(merge->inputs[0], first);
+	struct sketch_hll *whole = distinct_of_file(merge->inputs.items[0], first);
 	bool good = whole != NULL;
 
-	for (size_t i = 1; good && i < merge->input_count; i++) {
-		struct sketch_hll *part = distinct_open(merge->inputs[i]);
+	for (size_t i = 1; good && i < merge->inputs.count; i++) {
+		struct sketch_hll *part = distinct_open(merge->inputs.items[i]);
 
 		good = part != NULL &&
-		       distinct_join(whole, merge->inputs[0], part, merge->inputs[i]);
+		       distinct_join(whole, merge->inputs.items[0], part, merge->inputs.items[i]);
 		sketch_hll_free(part);
 	}
 	good = good && save(merge, write_hll, whole);
@@ -248,7 +243,7 @@ static bool merge_distinct(const struct merge *merge, struct sketch_file *first)
 /* The first file says what is to be joined. */
 static int run_merge(const struct merge *merge)
 {
-	struct sketch_file *first = open_sketch(merge->inputs[0], SKETCH_WRITABLE);
+	struct sketch_file *first = open_sketch(merge->inputs.items[0], SKETCH_WRITABLE);
 	bool good;
 
 	if (first == NULL)

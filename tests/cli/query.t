@@ -149,6 +149,12 @@ run bloom-query nowhere list
 like "$(cat "$ERR")" '^bloom-query: nowhere: No such file or directory$' "no filter at all"
 run bloom-query list list
 like "$(cat "$ERR")" '^bloom-query: list: not a sketch file$' "nor here"
+mkfifo pipe
+cat f.bloom >pipe &
+sleep 0.3 # now it waits for a reader
+run bloom-query pipe list
+wait $!
+is "$? $status" "0 0" "a filter in a named pipe is opened once"
 run bloom-query - kept <f.bloom
 like "$(cat "$ERR")" '^bloom-query: kept: .*sketch' "a filter that is asked about"
 

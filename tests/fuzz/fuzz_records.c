@@ -452,10 +452,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					  { text.data + cut, text.size - cut } } };
 	int fds[2] = { source(&place.texts[0], options.piped),
 		       source(&place.texts[1], options.piped) };
-	char names[2][40], *operands[2] = { names[0], names[1] };
+	char names[2][40];
+	const char *const operands[2] = { names[0], names[1] };
 	struct records_setup setup = { .options = &options.record,
-				       .names = operands,
-				       .count = 2,
+				       .inputs = { operands, 2 },
 				       .seed = options.seed,
 				       .secret = options.secret,
 				       .fold = options.fold,

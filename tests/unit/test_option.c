@@ -92,19 +92,19 @@ static int parse(void *context)
 {
 	const struct line *line = context;
 	char *argv[10] = { "tool" };
-	int argc = 1, first, status = -1;
+	int argc = 1, status = -1;
+	struct operands operands;
 	struct output *output;
 
 	for (; line->words[argc - 1] != NULL; argc++)
 		argv[argc] = line->words[argc - 1];
-	first = option_parse(&tool, argc, argv, &status);
-	if (first == 0)
+	if (!option_parse(&tool, argc, argv, &operands, &status))
 		return ENDS_WITH(status);
 	assert_int_equal(status, 2);
 	output = output_open(STDOUT_FILENO, "standard output");
 	output_text(output, "%s|", taken);
-	for (int i = first; i < argc; i++)
-		output_text(output, " %s", argv[i]);
+	for (size_t i = 0; i < operands.count; i++)
+		output_text(output, " %s", operands.items[i]);
 	output_close(output);
 	return GOES_ON;
 }
