@@ -145,8 +145,9 @@ class Recipe:
         os.symlink(os.path.join(TOP, "samples"), os.path.join(self.folder, "samples"))
         for host, lines in HOSTS.items():
             self.write("../hosts/%s/access.log" % host, lines)
+        # Whoever types a recipe has a SHELL; without one parallel goes by its parents.
         self.environment = dict(
-            os.environ, LC_ALL="C", HOME=os.path.join(self.root, "home"),
+            os.environ, LC_ALL="C", HOME=os.path.join(self.root, "home"), SHELL="/bin/bash",
             PATH=os.path.join(WORK, "stubs") + ":" + os.environ["PATH"])
 
     def write(self, name, lines):
@@ -195,9 +196,10 @@ class Recipe:
             script += "{ %s\n%s} >../log/out.%d 2>../log/err.%d\necho $? >../log/status.%d\n" % (
                 sized(command), waited, number, number, number)
         status, out, err = self.shell(script, stdin)
+        self.out, self.err = [], []
         if status != 0 or out or err:
             self.faults.append("the shell: status %d, %r %r" % (status, out, err))
-        self.out, self.err = [], []
+            return
         for number, (command, shown) in enumerate(commands):
             out, err, status = (read(os.path.join(self.root, "log", "%s.%d" % (what, number)))
                                 for what in ("out", "err", "status"))
