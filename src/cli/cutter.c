@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "message.h"
-#include "murmur3.h"
-#include "siphash.h"
 
 void cutter_rules_make(struct cutter_rules *rules, const struct records_setup *setup)
 {
@@ -18,17 +16,12 @@ void cutter_rules_make(struct cutter_rules *rules, const struct records_setup *s
 		.seed = setup->seed,
 		.secret = setup->secret,
 		.fold = setup->fold,
-		.keep_keys = setup->keep_keys || setup->secret != NULL,
 		.weight_field = setup->weight_field,
 		.terminator = options->zero_terminated ? '\0' : '\n',
-		.plain = !options->has_fields && setup->weight_field == 0 && !options->crlf &&
-			 !setup->fold,
 		.scan = scan_best(),
 		.split = { options->fields, options->delimiter, options->zero_terminated,
 			   options->quoted },
 	};
-	/* A keyed hash costs so much that a pass of its own makes no difference. */
-	rules->hashed_found = rules->plain && setup->secret == NULL;
 	rules->weights = rules->split;
 	rules->weights.list = (struct field_list){ 1,
 						   { { setup->weight_field, setup->weight_field } },
@@ -51,8 +44,10 @@ void records_fold(uint8_t *to, const uint8_t *from, size_t length)
 /* The same in pieces that make one vector, over the end of both: there is padding. */
 static void fold_padded(uint8_t *to, const uint8_t *from, size_t length)
 {
-	for (size_t i = 0; i < length; i += MURMUR3_PADDING) {
-		for (size_t j = 0; j < MURMUR3_PADDING; j++)
+	enum { PIECE = 16 };
+
+	for (size_t i = 0; i < length; i += PIECE) {
+		for (size_t j = 0; j < PIECE; j++)
 			to[i + j] = fold(from[i + j]);
 	}
 }
@@ -120,16 +115,13 @@ static uint64_t low_bits(size_t count)
 	return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
 }
 
-/* What the fields named are of each record that has them: one, which is hashed where
- * `hashes` is not NULL, or several, put together at *room where they are not one piece of
- * the record. */
-static void find_fields(const struct cutter *cutter, const struct records_batch *batch,
+/* What the fields named are of each record that has them: one, or several, put together at
+ * *room where they are not one piece of the record. */
+static void find_fields(const struct cutter_rules *rules, const struct records_batch *batch,
 			const struct field_split *split, const uint8_t **fields, size_t *lengths,
-			struct sketch_hash *hashes, uint8_t **room,
-			uint64_t found[RECORDS_BATCH / 64])
+			uint8_t **room, uint64_t found[RECORDS_BATCH / 64])
 {
-	const struct cutter_rules *rules = cutter->rules;
-	const struct scan_keys wanted = { split, rules->options->crlf, rules->seed, cutter->touch };
+	const struct scan_keys wanted = { split, rules->options->crlf };
 	/* To the machine every record has a terminator. */
 	const uint8_t *last[] = { batch->starts[0], batch->starts[1] + 1 };
 	const uint8_t *const *starts = batch->unterminated ? last : batch->starts;
@@ -137,30 +129,31 @@ static void find_fields(const struct cutter *cutter, const struct records_batch 
 	for (size_t i = 0; i < batch->count; i += 64) {
 		size_t count = batch->count - i < 64 ? batch->count - i : 64;
 
-		found[i / 64] =
-			room != NULL ?
-				rules->scan->fields(&wanted, &starts[i], count, &fields[i],
-						    &lengths[i], room) :
-				rules->scan->field(&wanted, &starts[i], count, &fields[i],
-						   &lengths[i], hashes == NULL ? NULL : &hashes[i]);
+		found[i / 64] = room != NULL ? rules->scan->fields(&wanted, &starts[i], count,
+								   &fields[i], &lengths[i], room) :
+					       rules->scan->field(&wanted, &starts[i], count,
+								  &fields[i], &lengths[i]);
 	}
 }
 
-/* The key of each record: the fields asked for, or the record. */
-static void find_keys(const struct cutter *cutter, struct records_batch *batch, uint8_t **room,
-		      struct sketch_hash *hashes)
+/* The key of each record: the record, or the fields asked for. */
+static void find_keys(const struct cutter_rules *rules, struct records_batch *batch, uint8_t **room)
 {
-	const struct cutter_rules *rules = cutter->rules;
+	const uint8_t **starts = batch->starts;
+	size_t count = batch->count, *lengths = batch->key_lengths;
 
 	if (rules->options->has_fields) {
-		find_fields(cutter, batch, &rules->split, batch->keys, batch->key_lengths, hashes,
+		find_fields(rules, batch, &rules->split, batch->keys, lengths,
 			    rules->one_field ? NULL : room, batch->keyed);
-	} else {
-		for (size_t i = 0; i < batch->count; i++) {
-			batch->keys[i] = batch->starts[i];
-			batch->key_lengths[i] = record_length(rules, batch, i);
-		}
+		return;
 	}
+	for (size_t i = 0; i < count; i++) {
+		batch->keys[i] = starts[i];
+		lengths[i] = (size_t)(starts[i + 1] - starts[i]) - 1;
+	}
+	lengths[count - 1] += batch->unterminated;
+	for (size_t i = 0; rules->options->crlf && i < count; i++)
+		lengths[i] -= lengths[i] > 0 && starts[i][lengths[i] - 1] == '\r';
 }
 
 /* The weight of each record that has a key, which it else has not; false after a message
@@ -172,7 +165,7 @@ static bool find_weights(struct cutter *cutter, struct records_batch *batch)
 	const uint8_t *fields[RECORDS_BATCH];
 	size_t lengths[RECORDS_BATCH];
 
-	find_fields(cutter, batch, &rules->weights, fields, lengths, NULL, NULL, found);
+	find_fields(rules, batch, &rules->weights, fields, lengths, NULL, found);
 	for (size_t i = 0; i < batch->count; i++) {
 		uint64_t bit = UINT64_C(1) << i % 64;
 		const uint8_t *field;
@@ -201,47 +194,32 @@ static bool find_weights(struct cutter *cutter, struct records_batch *batch)
 	return true;
 }
 
-static inline __attribute__((always_inline)) void hash_each(const struct cutter *cutter,
-							    struct records_batch *batch,
-							    uint8_t *room,
-							    const struct sketch_secret *secret)
+static void fold_keys(struct records_batch *batch, uint8_t *room)
 {
 	for (size_t i = 0; i < batch->count; i++) {
 		if (!(batch->keyed[i / 64] >> i % 64 & 1))
 			continue;
-		if (cutter->rules->fold) {
-			fold_padded(room, batch->keys[i], batch->key_lengths[i]);
-			batch->keys[i] = room;
-			room += batch->key_lengths[i];
-		}
-		batch->hashes[i] =
-			secret != NULL ?
-				siphash_128(batch->keys[i], batch->key_lengths[i], secret) :
-				murmur3_padded(batch->keys[i], batch->key_lengths[i],
-					       cutter->rules->seed);
-		touch_key(cutter->touch, batch->hashes[i]);
+		fold_padded(room, batch->keys[i], batch->key_lengths[i]);
+		batch->keys[i] = room;
+		room += batch->key_lengths[i];
 	}
 }
 
-/* Each hash has a loop of its own: none pays for the other. */
-static void hash_keys(const struct cutter *cutter, struct records_batch *batch, uint8_t *room)
+static void hash_keys(const struct cutter *cutter, struct records_batch *batch)
 {
-	const struct sketch_secret *secret = cutter->rules->secret;
+	const struct cutter_rules *rules = cutter->rules;
+	const struct scan_hashing wanted = { rules->seed, cutter->touch, rules->secret };
 
-	if (secret != NULL)
-		hash_each(cutter, batch, room, secret);
-	else
-		hash_each(cutter, batch, room, NULL);
+	for (size_t i = 0; i < batch->count; i += 64)
+		rules->scan->hash(&wanted, &batch->keys[i], &batch->key_lengths[i],
+				  batch->keyed[i / 64], &batch->hashes[i]);
 }
 
-/* Finds and hashes the key of each record where it is not simply the record. */
+/* Finds and hashes the key of each record. */
 static bool make_keys(struct cutter *cutter, struct records_batch *batch)
 {
 	const struct cutter_rules *rules = cutter->rules;
 	size_t bytes = (size_t)(batch->starts[batch->count] - batch->starts[0]);
-	/* One field, as it is, is hashed where it is found. */
-	bool found = rules->one_field && !rules->fold && rules->secret == NULL;
-	struct sketch_hash *hashes = found ? batch->hashes : NULL;
 	bool joins = rules->options->has_fields && !rules->one_field;
 	uint8_t *room;
 
@@ -250,11 +228,12 @@ static bool make_keys(struct cutter *cutter, struct records_batch *batch)
 	if (!scratch_room(cutter, bytes * ((size_t)joins + rules->fold)))
 		return false;
 	room = cutter->scratch;
-	find_keys(cutter, batch, &room, hashes);
+	find_keys(rules, batch, &room);
 	if (rules->weight_field > 0 && !find_weights(cutter, batch))
 		return false;
-	if (hashes == NULL)
-		hash_keys(cutter, batch, room);
+	if (rules->fold)
+		fold_keys(batch, room);
+	hash_keys(cutter, batch);
 	for (size_t i = 0; i < batch->count; i += 64) {
 		size_t count = batch->count - i < 64 ? batch->count - i : 64;
 
@@ -264,52 +243,35 @@ static bool make_keys(struct cutter *cutter, struct records_batch *batch)
 	return true;
 }
 
-/* Takes records, hashed where the record is the key: 0 where there is no whole one. */
-static size_t take_records(const struct cutter *cutter, struct cutter_bytes *bytes,
-			   struct records_batch *batch)
+/* Finds records; none where there is no whole one. */
+static void find_records(const struct cutter_rules *rules, struct cutter_bytes *bytes,
+			 struct records_batch *batch)
 {
-	const struct cutter_rules *rules = cutter->rules;
-	struct scan scan = { bytes->searched, bytes->end, rules->terminator, rules->seed,
-			     cutter->touch };
-	size_t count;
+	struct scan scan = { bytes->searched, bytes->end, rules->terminator };
 
 	batch->starts[0] = bytes->begin;
 	batch->unterminated = false;
-	count = rules->scan->records(&scan, RECORDS_BATCH, batch->starts,
-				     rules->hashed_found ? batch->hashes : NULL);
-	bytes->begin += batch->starts[count] - batch->starts[0];
+	batch->count = rules->scan->records(&scan, RECORDS_BATCH, batch->starts);
+	bytes->begin += batch->starts[batch->count] - batch->starts[0];
 	bytes->searched += scan.from - bytes->searched;
-	if (count == 0 && bytes->ended && bytes->begin < bytes->end) {
+	if (batch->count == 0 && bytes->ended && bytes->begin < bytes->end) {
 		/* The last one, without its terminator. */
 		batch->unterminated = true;
 		batch->starts[1] = bytes->end;
-		if (rules->hashed_found)
-			batch->hashes[0] =
-				murmur3_padded(bytes->begin, (size_t)(bytes->end - bytes->begin),
-					       rules->seed);
 		bytes->begin = bytes->searched = bytes->end;
-		count = 1;
+		batch->count = 1;
 	}
-	return count;
 }
 
 bool cutter_next(struct cutter *cutter, struct cutter_bytes *bytes, struct records_batch *batch)
 {
-	const struct cutter_rules *rules = cutter->rules;
-
-	batch->count = take_records(cutter, bytes, batch);
+	find_records(cutter->rules, bytes, batch);
 	if (batch->count == 0)
 		return true;
 	cutter->tally.records += batch->count;
 	batch->keyed[0] = low_bits(batch->count);
 	batch->keyed[1] = batch->count > 64 ? low_bits(batch->count - 64) : 0;
-	if (!rules->plain)
-		return make_keys(cutter, batch);
-	if (rules->keep_keys)
-		find_keys(cutter, batch, NULL, NULL);
-	if (!rules->hashed_found)
-		hash_keys(cutter, batch, NULL);
-	return true;
+	return make_keys(cutter, batch);
 }
 
 void cutter_end(struct cutter *cutter)

@@ -13,11 +13,9 @@ struct cutter_rules {
 	const struct record_options *options;
 	uint32_t seed;
 	const struct sketch_secret *secret; /* or NULL */
-	bool fold, keep_keys;
+	bool fold;
 	uint64_t weight_field;
 	uint8_t terminator;
-	bool plain;        /* a key is the whole record as it is */
-	bool hashed_found; /* records are hashed as they are found, in the same pass */
 	const struct scan_machine *scan;
 	bool one_field; /* is the key */
 	struct field_split split, weights;

@@ -65,7 +65,7 @@ struct records_batch {
 	 * that was asked for; meaningless where there is no key. */
 	uint64_t keyed[RECORDS_BATCH / 64];
 	struct sketch_hash hashes[RECORDS_BATCH];
-	/* The keys themselves, valid where the reader was asked to keep them. */
+	/* The keys themselves. */
 	const uint8_t *keys[RECORDS_BATCH];
 	size_t key_lengths[RECORDS_BATCH];
 	/* What each counts for, where a field of weights was asked for. */
@@ -86,7 +86,6 @@ struct records_setup {
 	 * To be kept by the caller until the records are closed. */
 	const struct sketch_secret *secret;
 	bool fold;             /* keys are folded (asked for, or as the filter says) */
-	bool keep_keys;        /* fill in batch->keys */
 	uint64_t weight_field; /* the field that holds the weight; 0: none does.  A record
 	                        * that lacks it has no key; a field that is no number
 	                        * from 0 to 2^64 - 1, nor "-" for 0, ends it all */

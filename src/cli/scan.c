@@ -8,11 +8,13 @@
 #include "endian.h"
 #include "field_walk.h"
 #include "murmur3.h"
+#include "siphash.h"
 
 /* A longer record is split byte by byte. */
 #define SCAN_LONGEST ((size_t)4096)
 
-_Static_assert(FIELD_PADDING <= SCAN_PADDING, "what may be read behind a record");
+_Static_assert(FIELD_PADDING <= SCAN_PADDING && MURMUR3_PADDING <= SCAN_PADDING,
+	       "what may be read behind a record");
 
 /* ------------------------------------------------------------------ quotes */
 
@@ -90,6 +92,27 @@ static inline __attribute__((always_inline)) size_t length_of(const struct scan_
 	return length - (wanted->crlf && length > 0 && starts[0][length - 1] == '\r');
 }
 
+/* ------------------------------------------------------------------- hashes */
+
+static inline __attribute__((always_inline)) void hash_each(const struct scan_hashing *wanted,
+							    const uint8_t *const *keys,
+							    const size_t *lengths, size_t count,
+							    struct sketch_hash *hashes, bool keyed)
+{
+	for (size_t i = 0; i < count; i++)
+		hashes[i] = keyed ? siphash_128(keys[i], lengths[i], wanted->secret) :
+				    murmur3_padded(keys[i], lengths[i], wanted->seed);
+}
+
+/* For machines that hash no keys together. */
+static inline __attribute__((always_inline)) void hash_one(const struct scan_hashing *wanted,
+							   const uint8_t *const *keys,
+							   const size_t *lengths,
+							   struct sketch_hash *hashes, bool keyed)
+{
+	hash_each(wanted, keys, lengths, 1, hashes, keyed);
+}
+
 /* ---------------------------------------------------------------- portable */
 
 /* Bit 7 of every byte that is 0, exactly (no borrow runs into a neighbour). */
@@ -114,12 +137,15 @@ static inline uint64_t portable_mask(const uint8_t *bytes, uint8_t terminator)
 }
 
 #define SCAN(name) portable_##name
+#define SCAN_LANES 1
+#define portable_hash_lanes hash_one
 #define SCAN_TARGET
 #include "scan_body.h"
 
 #if defined(__x86_64__) && !defined(SKETCH_PORTABLE)
 
-#include <immintrin.h>
+#include "murmur3_lanes.h"
+#include "siphash_lanes.h"
 
 static inline uint64_t sse2_mask(const uint8_t *bytes, uint8_t terminator)
 {
@@ -136,6 +162,8 @@ static inline uint64_t sse2_mask(const uint8_t *bytes, uint8_t terminator)
 }
 
 #define SCAN(name) sse2_##name
+#define SCAN_LANES 1
+#define sse2_hash_lanes hash_one
 #define SCAN_TARGET
 #include "scan_body.h"
 
@@ -152,18 +180,32 @@ static inline __attribute__((target("avx2,bmi,popcnt"))) uint64_t avx2_mask(cons
 }
 
 #define SCAN(name) avx2_##name
+#define SCAN_LANES 1
+#define avx2_hash_lanes hash_one
 #define SCAN_TARGET __attribute__((target("avx2,bmi,popcnt")))
 #include "scan_body.h"
 
-static inline __attribute__((target("avx512bw,bmi,popcnt"))) uint64_t
+static inline __attribute__((target("avx512bw,avx512dq,bmi,popcnt"))) uint64_t
 avx512_mask(const uint8_t *bytes, uint8_t terminator)
 {
 	return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes),
 				      _mm512_set1_epi8((char)terminator));
 }
 
+static inline __attribute__((always_inline, target("avx512bw,avx512dq,bmi,popcnt"))) void
+avx512_hash_lanes(const struct scan_hashing *wanted, const uint8_t *const *keys,
+		  const size_t *lengths, struct sketch_hash *hashes, bool keyed)
+{
+	bool done = keyed ? siphash_lanes(keys, lengths, wanted->secret, hashes) :
+			    murmur3_lanes(keys, lengths, wanted->seed, hashes);
+
+	if (!done)
+		hash_each(wanted, keys, lengths, LANES, hashes, keyed);
+}
+
 #define SCAN(name) avx512_##name
-#define SCAN_TARGET __attribute__((target("avx512bw,bmi,popcnt")))
+#define SCAN_LANES LANES
+#define SCAN_TARGET __attribute__((target("avx512bw,avx512dq,bmi,popcnt")))
 #include "scan_body.h"
 
 size_t scan_all(const struct scan_machine **machines, size_t room)
@@ -173,7 +215,8 @@ size_t scan_all(const struct scan_machine **machines, size_t room)
 
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"))
 		all[count++] = &avx2_machine;
-	if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("bmi"))
+	if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+	    __builtin_cpu_supports("bmi"))
 		all[count++] = &avx512_machine;
 	for (size_t i = 0; i < count && i < room; i++)
 		machines[i] = all[i];

@@ -1,13 +1,16 @@
 /* scan_body.h - the scanner, a template included by scan.c once for each machine
  *   SCAN(name)    the name with a suffix of its own
  *   SCAN_TARGET   the function attribute that allows the instructions
- * and SCAN(mask)(bytes, terminator): bit i is whether bytes[i] is the terminator,
- * for 64 bytes. */
+ *   SCAN_LANES    how many keys are hashed together, 1 to 64
+ * and
+ *   SCAN(mask)(bytes, terminator)
+ *       bit i is whether bytes[i] is the terminator, for 64 bytes
+ *   SCAN(hash_lanes)(wanted, keys, lengths, hashes, keyed)
+ *       hashes SCAN_LANES keys; keyed: with the secret, which there is */
 
-static inline __attribute__((always_inline)) SCAN_TARGET size_t
-SCAN(walk)(struct scan *scan, size_t limit, const uint8_t **starts, struct sketch_hash *hashes)
+static SCAN_TARGET size_t SCAN(records)(struct scan *scan, size_t limit, const uint8_t **starts)
 {
-	const uint8_t *at = scan->from, *end = scan->end, *start = starts[0];
+	const uint8_t *at = scan->from, *end = scan->end;
 	size_t found = 0;
 
 	for (; at < end; at += 64) {
@@ -16,33 +19,15 @@ SCAN(walk)(struct scan *scan, size_t limit, const uint8_t **starts, struct sketc
 		if (end - at < 64)
 			mask &= (UINT64_C(1) << (end - at)) - 1;
 		for (; mask != 0; mask &= mask - 1) {
-			const uint8_t *stop = at + __builtin_ctzll(mask);
-
-			/* Here the record is in the nearest cache: a second pass over
-			 * the batch would cost more than the hash of a short key. */
-			if (hashes != NULL) {
-				hashes[found] =
-					murmur3_padded(start, (size_t)(stop - start), scan->seed);
-				touch_key(scan->touch, hashes[found]);
-			}
-			start = stop + 1;
-			starts[++found] = start;
+			starts[++found] = at + __builtin_ctzll(mask) + 1;
 			if (found == limit) {
-				scan->from = start;
+				scan->from = starts[found];
 				return found;
 			}
 		}
 	}
 	scan->from = end;
 	return found;
-}
-
-static SCAN_TARGET size_t SCAN(records)(struct scan *scan, size_t limit, const uint8_t **starts,
-					struct sketch_hash *hashes)
-{
-	if (hashes == NULL)
-		return SCAN(walk)(scan, limit, starts, NULL);
-	return SCAN(walk)(scan, limit, starts, hashes);
 }
 
 /* A bit for each of 64 bytes of a record that ends a field: a separator that no quotes
@@ -177,18 +162,9 @@ SCAN(fields_by)(const struct scan_keys *wanted, const uint8_t *const *starts, si
 
 static SCAN_TARGET uint64_t SCAN(field)(const struct scan_keys *wanted,
 					const uint8_t *const *starts, size_t count,
-					const uint8_t **keys, size_t *lengths,
-					struct sketch_hash *hashes)
+					const uint8_t **keys, size_t *lengths)
 {
-	uint64_t found = SCAN_CALL(SCAN(field_by), wanted, starts, count, keys, lengths);
-
-	for (uint64_t left = hashes == NULL ? 0 : found; left != 0; left &= left - 1) {
-		size_t i = (size_t)__builtin_ctzll(left);
-
-		hashes[i] = murmur3_padded(keys[i], lengths[i], wanted->seed);
-		touch_key(wanted->touch, hashes[i]);
-	}
-	return found;
+	return SCAN_CALL(SCAN(field_by), wanted, starts, count, keys, lengths);
 }
 
 static SCAN_TARGET uint64_t SCAN(fields)(const struct scan_keys *wanted,
@@ -198,8 +174,57 @@ static SCAN_TARGET uint64_t SCAN(fields)(const struct scan_keys *wanted,
 	return SCAN_CALL(SCAN(fields_by), wanted, starts, count, keys, lengths, room);
 }
 
-static const struct scan_machine SCAN(machine) = { SCAN(records), SCAN(field), SCAN(fields) };
+/* Hashes keys, SCAN_LANES at most. */
+static inline __attribute__((always_inline)) SCAN_TARGET void
+SCAN(hash_some)(const struct scan_hashing *wanted, const uint8_t *const *keys,
+		const size_t *lengths, size_t count, struct sketch_hash *hashes, bool keyed)
+{
+	if (count == SCAN_LANES)
+		SCAN(hash_lanes)(wanted, keys, lengths, hashes, keyed);
+	else
+		hash_each(wanted, keys, lengths, count, hashes, keyed);
+	/* Asked for one by one, as hashes come, for the processor has room for some twenty
+	 * lines under way. */
+	for (size_t i = 0; i < count; i++)
+		touch_key(wanted->touch, hashes[i]);
+}
+
+static inline __attribute__((always_inline)) SCAN_TARGET void
+SCAN(hash_by)(const struct scan_hashing *wanted, const uint8_t *const *keys, const size_t *lengths,
+	      uint64_t present, struct sketch_hash *hashes, bool keyed)
+{
+	const uint64_t all = ~UINT64_C(0) >> (64 - SCAN_LANES);
+
+	for (size_t i = 0; i < 64 && present >> i != 0; i += SCAN_LANES) {
+		uint64_t group = present >> i & all;
+
+		if (group == all) {
+			SCAN(hash_some)
+			(wanted, &keys[i], &lengths[i], SCAN_LANES, &hashes[i], keyed);
+			continue;
+		}
+		for (; group != 0; group &= group - 1) {
+			size_t at = i + (size_t)__builtin_ctzll(group);
+
+			SCAN(hash_some)(wanted, &keys[at], &lengths[at], 1, &hashes[at], keyed);
+		}
+	}
+}
+
+static SCAN_TARGET void SCAN(hash)(const struct scan_hashing *wanted, const uint8_t *const *keys,
+				   const size_t *lengths, uint64_t present,
+				   struct sketch_hash *hashes)
+{
+	if (wanted->secret != NULL)
+		SCAN(hash_by)(wanted, keys, lengths, present, hashes, true);
+	else
+		SCAN(hash_by)(wanted, keys, lengths, present, hashes, false);
+}
+
+static const struct scan_machine SCAN(machine) = { SCAN(records), SCAN(field), SCAN(fields),
+						   SCAN(hash) };
 
 #undef SCAN
+#undef SCAN_LANES
 #undef SCAN_CALL
 #undef SCAN_TARGET

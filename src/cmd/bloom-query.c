@@ -467,7 +467,6 @@ static bool ask_inputs(struct run *run, bool *trouble)
 		.seed = run->seed,
 		.secret = run->secret,
 		.fold = run->fold,
-		.keep_keys = query->filters.count > 1 || run->has_dcso,
 		.absent = "for a key: -e ",
 		.idle = flush,
 		.context = run,

@@ -469,7 +469,6 @@ static bool open_records(struct run *run, bool asks)
 		.seed = identity->seed,
 		.secret = keying_secret(&count->counts.keying, identity),
 		.fold = identity->transforms & SKETCH_FOLD_ASCII,
-		.keep_keys = true,
 		.weight_field = count->counts.weight_field,
 		.all_needed = count->counts.output != NULL || count->counts.state.path != NULL,
 		.absent = asks ? "for a key: -e " : NULL,

@@ -577,7 +577,6 @@ static bool count_inputs(struct run *run)
 		.seed = identity->seed,
 		.secret = keying_secret(&top->counts.keying, identity),
 		.fold = identity->transforms & SKETCH_FOLD_ASCII,
-		.keep_keys = true,
 		.weight_field = top->counts.weight_field,
 		.all_needed = top->counts.output != NULL || top->counts.state.path != NULL,
 		.tick = top->watch > 0 || top->counts.state.save_every > 0 ? tick : NULL,

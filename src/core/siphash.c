@@ -27,9 +27,6 @@
 
 #include "endian.h"
 
-#define ROUNDS_A_WORD 2
-#define ROUNDS_AT_END 4
-
 struct state {
 	uint64_t v0, v1, v2, v3;
 };
@@ -61,7 +58,7 @@ static inline __attribute__((always_inline)) void stir(struct state *state, int 
 static inline __attribute__((always_inline)) void absorb(struct state *state, uint64_t word)
 {
 	state->v3 ^= word;
-	stir(state, ROUNDS_A_WORD);
+	stir(state, SIPHASH_ROUNDS_A_WORD);
 	state->v0 ^= word;
 }
 
@@ -91,10 +88,10 @@ absorb_all(const uint8_t *data, size_t length, const struct sketch_secret *secre
 {
 	uint64_t low = load_u64(secret->bytes), high = load_u64(secret->bytes + 8);
 	struct state state = {
-		low ^ UINT64_C(0x736f6d6570736575),
-		high ^ UINT64_C(0x646f72616e646f6d) ^ mark,
-		low ^ UINT64_C(0x6c7967656e657261),
-		high ^ UINT64_C(0x7465646279746573),
+		low ^ SIPHASH_START_0,
+		high ^ SIPHASH_START_1 ^ mark,
+		low ^ SIPHASH_START_2,
+		high ^ SIPHASH_START_3,
 	};
 
 	for (size_t at = 0; at + 8 <= length; at += 8)
@@ -108,20 +105,20 @@ uint64_t siphash_64(const void *data, size_t length, const struct sketch_secret 
 	struct state state = absorb_all(data, length, secret, 0);
 
 	state.v2 ^= 0xff;
-	stir(&state, ROUNDS_AT_END);
+	stir(&state, SIPHASH_ROUNDS_AT_END);
 	return together(&state);
 }
 
 struct sketch_hash siphash_128(const void *data, size_t length, const struct sketch_secret *secret)
 {
-	struct state state = absorb_all(data, length, secret, 0xee);
+	struct state state = absorb_all(data, length, secret, SIPHASH_MARK_128);
 	struct sketch_hash hash;
 
-	state.v2 ^= 0xee;
-	stir(&state, ROUNDS_AT_END);
+	state.v2 ^= SIPHASH_MARK_128;
+	stir(&state, SIPHASH_ROUNDS_AT_END);
 	hash.h1 = together(&state);
-	state.v1 ^= 0xdd;
-	stir(&state, ROUNDS_AT_END);
+	state.v1 ^= SIPHASH_MARK_SECOND;
+	stir(&state, SIPHASH_ROUNDS_AT_END);
 	hash.h2 = together(&state);
 	return hash;
 }

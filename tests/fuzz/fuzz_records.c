@@ -28,7 +28,7 @@ struct options {
 	uint64_t weight_field;
 	uint32_t seed;
 	const struct sketch_secret *secret;
-	bool fold, keep, piped, swells;
+	bool fold, piped, swells;
 	bool blocks;     /* as several threads read: whole blocks, cut elsewhere */
 	unsigned pieces; /* 0: whole; else the most that a read brings */
 	size_t cut;
@@ -253,10 +253,9 @@ static void check_record(const struct options *options, struct place *place,
 
 	fuzz_require(hash.h1 == batch->hashes[i].h1 && hash.h2 == batch->hashes[i].h2,
 		     "the hash of record %llu", (unsigned long long)number);
-	if (options->keep)
-		fuzz_require(batch->key_lengths[i] == key_size &&
-				     memcmp(batch->keys[i], room, key_size) == 0,
-			     "the key of record %llu", (unsigned long long)number);
+	fuzz_require(batch->key_lengths[i] == key_size &&
+			     memcmp(batch->keys[i], room, key_size) == 0,
+		     "the key of record %llu", (unsigned long long)number);
 	fuzz_require(options->weight_field == 0 || batch->weights[i] == weight,
 		     "the weight of record %llu", (unsigned long long)number);
 }
@@ -360,7 +359,6 @@ static struct options read_options(struct fuzz_bytes *bytes)
 	options.record.zero_terminated = flags & 1;
 	options.fold = flags & 2;
 	options.record.crlf = flags & 4;
-	options.keep = flags & 8;
 	options.record.has_fields = flags & 16;
 	options.piped = flags & 32;
 	options.swells = flags & 64;
@@ -459,7 +457,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				       .seed = options.seed,
 				       .secret = options.secret,
 				       .fold = options.fold,
-				       .keep_keys = options.keep,
 				       .weight_field = options.weight_field };
 	struct records *records;
 
