@@ -47,7 +47,7 @@ FIELD_WALK void field_copy(uint8_t *to, const uint8_t *from, size_t length, bool
 FIELD_WALK void field_join_add(struct field_join *join, const uint8_t *field, size_t length,
 			       bool padded)
 {
-	const uint8_t *end = join->data + join->length;
+	const uint8_t *end;
 
 	if (!join->begun) {
 		join->data = field;
@@ -55,6 +55,7 @@ FIELD_WALK void field_join_add(struct field_join *join, const uint8_t *field, si
 		join->begun = true;
 		return;
 	}
+	end = join->data + join->length;
 	if (!join->copied && field == end + 1 && *end == join->joint) {
 		join->length += 1 + length;
 		return;
