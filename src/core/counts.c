@@ -125,12 +125,9 @@ static enum sketch_status make(struct sketch_counts **counts,
 
 	if (status != SKETCH_OK)
 		return status;
-	status = identity_check(identity, error);
+	status = identity_check_single(identity, error);
 	if (status != SKETCH_OK)
 		return status;
-	if (identity->arrangement != SKETCH_SINGLE)
-		return error_set(error, SKETCH_RANGE, "arrangement %d is for filters of layers",
-				 (int)identity->arrangement);
 	if (__builtin_add_overflow(bytes, params->tracked * sizeof(struct tracked_key), &all))
 		all = UINT64_MAX;
 	budget = region_budget(budget);

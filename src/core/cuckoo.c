@@ -308,12 +308,9 @@ enum sketch_status sketch_cuckoo_new(struct sketch_cuckoo **cuckoo,
 
 	if (status != SKETCH_OK)
 		return status;
-	status = identity_check(identity, error);
+	status = identity_check_single(identity, error);
 	if (status != SKETCH_OK)
 		return status;
-	if (identity->arrangement != SKETCH_SINGLE)
-		return error_set(error, SKETCH_RANGE, "arrangement %d is for filters of layers",
-				 (int)identity->arrangement);
 	bytes = cuckoo_bytes(params);
 	budget = region_budget(budget);
 	if (bytes > budget)

@@ -87,12 +87,9 @@ enum sketch_status sketch_hll_new(struct sketch_hll **hll, const struct sketch_i
 
 	if (status != SKETCH_OK)
 		return status;
-	status = identity_check(identity, error);
+	status = identity_check_single(identity, error);
 	if (status != SKETCH_OK)
 		return status;
-	if (identity->arrangement != SKETCH_SINGLE)
-		return error_set(error, SKETCH_RANGE, "arrangement %d is for filters of layers",
-				 (int)identity->arrangement);
 	table = hll_slots(precision) * sizeof(uint64_t);
 	all = table + hll_registers(precision);
 	if (all > budget)

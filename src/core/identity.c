@@ -51,6 +51,17 @@ enum sketch_status identity_check(const struct sketch_identity *identity,
 	return SKETCH_OK;
 }
 
+enum sketch_status identity_check_single(const struct sketch_identity *identity,
+					 struct sketch_error *error)
+{
+	enum sketch_status status = identity_check(identity, error);
+
+	if (status == SKETCH_OK && identity->arrangement != SKETCH_SINGLE)
+		return error_set(error, SKETCH_RANGE, "arrangement %d is for filters of layers",
+				 (int)identity->arrangement);
+	return status;
+}
+
 enum sketch_status identity_compare(const struct sketch_identity *a,
 				    const struct sketch_identity *b, struct sketch_error *error)
 {

@@ -10,6 +10,10 @@
 enum sketch_status identity_check(const struct sketch_identity *identity,
 				  struct sketch_error *error);
 
+/* The same of a sketch that has no layers, whose arrangement can only be SKETCH_SINGLE. */
+enum sketch_status identity_check_single(const struct sketch_identity *identity,
+					 struct sketch_error *error);
+
 /* SKETCH_OK where a key has the same hash in both, whatever the arrangement; else
  * SKETCH_MISMATCH, with the field named. */
 enum sketch_status identity_compare(const struct sketch_identity *a,

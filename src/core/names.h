@@ -72,6 +72,7 @@
 #pragma redefine_extname hll_estimate_error sketch_core_hll_estimate_error
 #pragma redefine_extname hll_list sketch_core_hll_list
 #pragma redefine_extname identity_check sketch_core_identity_check
+#pragma redefine_extname identity_check_single sketch_core_identity_check_single
 #pragma redefine_extname identity_compare sketch_core_identity_compare
 #pragma redefine_extname identity_of_header sketch_core_identity_of_header
 #pragma redefine_extname identity_to_header sketch_core_identity_to_header
