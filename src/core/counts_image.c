@@ -50,11 +50,6 @@ static struct parts parts_of(const struct format_section *sections, bool has_key
 
 /* ------------------------------------------------------------------- reading */
 
-static enum sketch_status damaged(struct sketch_error *error, const char *what)
-{
-	return error_set(error, SKETCH_DAMAGED, "damaged: %s", what);
-}
-
 /* What a file is made of: sections of so many tables, the first at `first`. */
 struct arrangement {
 	size_t first;
@@ -85,7 +80,7 @@ static enum sketch_status check_sections(const struct sketch_file *file,
 					 section->type, section->index);
 	}
 	if (file->header.sections < needed)
-		return damaged(error, "a section is missing");
+		return error_damaged(error, "a section is missing");
 	return SKETCH_OK;
 }
 
@@ -116,7 +111,7 @@ static enum sketch_status decode_decay(struct sketch_counts *counts, const uint8
 
 	if (unit == 0) {
 		if (landmark != 0 || decay.half_life != 0 || decay.now != 0)
-			return damaged(error, "decay without a unit");
+			return error_damaged(error, "decay without a unit");
 		return SKETCH_OK;
 	}
 	if (unit != SKETCH_WINDOW_RECORDS && unit != SKETCH_WINDOW_NANOSECONDS)
@@ -126,7 +121,7 @@ static enum sketch_status decode_decay(struct sketch_counts *counts, const uint8
 	if (decay.half_life < 1 || decay.half_life > UINT64_C(1) << 62 || landmark > decay.now ||
 	    decay.now > (uint64_t)INT64_MAX || landmark % decay.half_life != 0 ||
 	    counts->params.update != SKETCH_CONSERVATIVE || !counts->wide)
-		return damaged(error, "the decay of the table");
+		return error_damaged(error, "the decay of the table");
 	decay.now = landmark;
 	if (!decay_make(&counts->decay, &decay))
 		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
@@ -146,7 +141,7 @@ static enum sketch_status decode_table(struct sketch_counts *counts, const uint8
 	/* Before anything of it is read: the file may end here. */
 	if (section->length != FORMAT_TABLE_BYTES ||
 	    sketch_crc32c(0, table, FORMAT_TABLE_BYTES) != section->sum)
-		return damaged(error, "checksum or length of the table's parameters");
+		return error_damaged(error, "checksum or length of the table's parameters");
 	bits = load_u32(table + 4);
 	update = load_u32(table + 8);
 	if (bits != 32 && bits != 64)
@@ -163,10 +158,10 @@ static enum sketch_status decode_table(struct sketch_counts *counts, const uint8
 	counts->in_table = load_u64(table + 32);
 	counts->floor = load_u64(table + 64);
 	if (counts_check(&counts->params, &reason) != SKETCH_OK)
-		return damaged(error, reason.text);
+		return error_damaged(error, reason.text);
 	if (!is_zero(table + 80, 48) || counts->in_table > counts->total ||
 	    counts->floor > counts->total)
-		return damaged(error, "the table's parameters");
+		return error_damaged(error, "the table's parameters");
 	return decode_decay(counts, table, error);
 }
 
@@ -241,12 +236,12 @@ static enum sketch_status decode_keys(struct sketch_counts *counts, const uint8_
 		size_t used;
 
 		if (!decode_key(counts, &at, end))
-			return damaged(error, "a tracked key");
+			return error_damaged(error, "a tracked key");
 		used = counts->tracked.used;
 		one = &counts->tracked.keys[used - 1];
 		before = used < 2 ? NULL : one - 1;
 		if (before != NULL && by_hash(&before, &one) >= 0)
-			return damaged(error, "the order of the tracked keys");
+			return error_damaged(error, "the order of the tracked keys");
 	}
 	return SKETCH_OK;
 }
@@ -285,10 +280,12 @@ static enum sketch_status decode_cells(struct sketch_counts *counts, const uint8
 				 " bytes",
 				 counts->params.d, counts->params.w, parts->cells->length);
 	if ((parts->keys != NULL) != (counts->params.tracked > 0))
-		return damaged(error, "tracked keys where there are none, or none where there are");
+		return error_damaged(error,
+				     "tracked keys where there are none, or none where there are");
 	if (!sums_agree(image, parts->sums, parts->cells) ||
 	    (parts->keys != NULL && !sums_agree(image, parts->key_sums, parts->keys)))
-		return damaged(error, "checksum of the cells or of the tracked keys is wrong");
+		return error_damaged(error,
+				     "checksum of the cells or of the tracked keys is wrong");
 	if (bytes > counts->budget)
 		return error_set(error, SKETCH_NO_MEMORY,
 				 "needs %" PRIu64 " bytes of memory, and %" PRIu64 " are to be had",
@@ -330,7 +327,7 @@ static enum sketch_status decode_pane(struct sketch_counts **pane, const struct 
 	if (status == SKETCH_OK && parts.keys != NULL)
 		status = decode_keys(made, image, parts.keys, error);
 	if (status == SKETCH_OK && !adds_up(made))
-		status = damaged(error, "the counts do not add up to the total");
+		status = error_damaged(error, "the counts do not add up to the total");
 	if (status != SKETCH_OK) {
 		sketch_counts_free(made);
 		return status;
@@ -352,7 +349,7 @@ static enum sketch_status decode_ring(struct ring **ring, const struct sketch_fi
 	/* Before anything of it is read: the file may end here. */
 	if (section->index != 0 || section->length != FORMAT_RING_BYTES ||
 	    sketch_crc32c(0, bytes, FORMAT_RING_BYTES) != section->sum)
-		return damaged(error, "checksum, index or length of the window");
+		return error_damaged(error, "checksum, index or length of the window");
 	unit = load_u32(bytes);
 	window = (struct sketch_pane_window){ (enum sketch_window_unit)unit, load_u64(bytes + 16),
 					      load_u64(bytes + 8),           load_u32(bytes + 4),
@@ -366,14 +363,14 @@ static enum sketch_status decode_ring(struct ring **ring, const struct sketch_fi
 	    window.stamp > FORMAT_MAX_STAMP ||
 	    (unit == SKETCH_WINDOW_NANOSECONDS && window.span > 0 &&
 	     window.stamp > format_last_stamp(window.span)))
-		return damaged(error, "the parameters of the window");
+		return error_damaged(error, "the parameters of the window");
 	switch (ring_make(ring, &window, &reason)) {
 	case SKETCH_OK:
 		return SKETCH_OK;
 	case SKETCH_NO_MEMORY:
 		return error_set(error, SKETCH_NO_MEMORY, "%s", reason.text);
 	default:
-		return damaged(error, reason.text);
+		return error_damaged(error, reason.text);
 	}
 }
 
@@ -400,7 +397,8 @@ static enum sketch_status decode_panes(struct sketch_counts *holder, const struc
 		if (status != SKETCH_OK)
 			return status;
 		if (!fits(panes[i], panes[0], &total))
-			return damaged(error, "the panes of the window do not fit each other");
+			return error_damaged(error,
+					     "the panes of the window do not fit each other");
 	}
 	holder->params = panes[0]->params;
 	return SKETCH_OK;
@@ -445,7 +443,7 @@ enum sketch_status sketch_counts_of_file(struct sketch_counts **counts, struct s
 	struct sketch_counts *made = NULL;
 
 	if (status == SKETCH_OK && file->header.arrangement != SKETCH_SINGLE)
-		status = damaged(error, "counts in layers");
+		status = error_damaged(error, "counts in layers");
 	if (status == SKETCH_OK)
 		status = decode(&made, file, error);
 	if (status == SKETCH_OK)

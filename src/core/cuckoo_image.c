@@ -15,11 +15,6 @@
 
 static const uint32_t section_types[SECTIONS] = { FORMAT_CUCKOO, FORMAT_SUMS, FORMAT_BUCKETS };
 
-static enum sketch_status damaged(struct sketch_error *error, const char *what)
-{
-	return error_set(error, SKETCH_DAMAGED, "damaged: %s", what);
-}
-
 static enum sketch_status check_sections(const struct sketch_file *file, struct sketch_error *error)
 {
 	size_t count = file->header.sections;
@@ -42,7 +37,7 @@ static enum sketch_status check_sections(const struct sketch_file *file, struct 
 				 " is not supported in a cuckoo filter (this reads 2, 16 and 17)",
 				 type);
 	}
-	return count < SECTIONS ? damaged(error, "a section is missing") : SKETCH_OK;
+	return count < SECTIONS ? error_damaged(error, "a section is missing") : SKETCH_OK;
 }
 
 static enum sketch_status decode_params(struct sketch_cuckoo_params *params, const uint8_t *image,
@@ -54,7 +49,7 @@ static enum sketch_status decode_params(struct sketch_cuckoo_params *params, con
 
 	if (section->length != FORMAT_CUCKOO_BYTES ||
 	    sketch_crc32c(0, bytes, FORMAT_CUCKOO_BYTES) != section->sum)
-		return damaged(error, "checksum or length of section CUCKOO is wrong");
+		return error_damaged(error, "checksum or length of section CUCKOO is wrong");
 	if (load_u32(bytes + 4) != SKETCH_CUCKOO_SLOTS)
 		return error_set(error, SKETCH_UNSUPPORTED,
 				 "buckets of %" PRIu32 " slots are not supported (this reads 4)",
@@ -62,9 +57,9 @@ static enum sketch_status decode_params(struct sketch_cuckoo_params *params, con
 	format_decode_cuckoo(bytes, params);
 	if (load_u64(bytes + 32) != 0 || load_u64(bytes + 40) != 0 || load_u64(bytes + 48) != 0 ||
 	    load_u64(bytes + 56) != 0)
-		return damaged(error, "reserved bytes are not 0");
+		return error_damaged(error, "reserved bytes are not 0");
 	if (cuckoo_check(params, &reason) != SKETCH_OK)
-		return damaged(error, reason.text);
+		return error_damaged(error, reason.text);
 	return SKETCH_OK;
 }
 
@@ -92,7 +87,7 @@ static enum sketch_status attach_table(struct sketch_cuckoo *cuckoo, uint8_t *im
 				 sums->length);
 	if (sketch_crc32c(0, image + sums->offset, (size_t)sums->length) != sums->sum ||
 	    buckets->sum != sums->sum)
-		return damaged(error, "checksum of the checksums is wrong");
+		return error_damaged(error, "checksum of the checksums is wrong");
 	cuckoo->table = image + buckets->offset;
 	if (!chunks_begin(&cuckoo->chunks, cuckoo->table, buckets->length, image + sums->offset))
 		return error_set(error, SKETCH_NO_MEMORY, "out of memory");
@@ -106,7 +101,7 @@ static enum sketch_status build(struct sketch_cuckoo *cuckoo, struct sketch_file
 	enum sketch_status status;
 
 	if (file->header.arrangement != SKETCH_SINGLE)
-		return damaged(error, "arrangement of a cuckoo filter is not single");
+		return error_damaged(error, "arrangement of a cuckoo filter is not single");
 	status = check_sections(file, error);
 	if (status == SKETCH_OK)
 		status =
@@ -125,7 +120,7 @@ static enum sketch_status build(struct sketch_cuckoo *cuckoo, struct sketch_file
 	if (!file->mapped || file->access != SKETCH_READ)
 		status = sketch_cuckoo_verify(cuckoo, error);
 	if (status == SKETCH_OK && !is_padded(cuckoo))
-		status = damaged(error, "bits behind the last bucket are not 0");
+		status = error_damaged(error, "bits behind the last bucket are not 0");
 	if (status == SKETCH_OK && cuckoo->writable)
 		cuckoo->entries = cuckoo_count(cuckoo);
 	return status;

@@ -27,6 +27,11 @@ enum sketch_status(error_io)(struct sketch_error *error, int errnum, const char 
 	return SKETCH_IO;
 }
 
+enum sketch_status(error_damaged)(struct sketch_error *error, const char *what)
+{
+	return error_set(error, SKETCH_DAMAGED, "damaged: %s", what);
+}
+
 enum sketch_status error_differ(struct sketch_error *error, const char *field, uint64_t a,
 				uint64_t b)
 {

@@ -11,6 +11,9 @@ enum sketch_status error_set(struct sketch_error *error, enum sketch_status stat
 /* SKETCH_IO with the errno given; the text says what was attempted, or "". */
 enum sketch_status error_io(struct sketch_error *error, int errnum, const char *what);
 
+/* SKETCH_DAMAGED, "damaged: what". */
+enum sketch_status error_damaged(struct sketch_error *error, const char *what);
+
 /* SKETCH_MISMATCH, "field differs: a and b". */
 enum sketch_status error_differ(struct sketch_error *error, const char *field, uint64_t a,
 				uint64_t b);
@@ -19,6 +22,7 @@ enum sketch_status error_differ(struct sketch_error *error, const char *field, u
 #ifdef SKETCH_ANALYSED
 #define error_set(error, status, ...) ((void)error_set(error, status, __VA_ARGS__), (status))
 #define error_io(error, errnum, what) ((void)error_io(error, errnum, what), SKETCH_IO)
+#define error_damaged(error, what) ((void)error_damaged(error, what), SKETCH_DAMAGED)
 #endif
 
 #endif

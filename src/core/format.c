@@ -81,7 +81,7 @@ static enum sketch_status check_header(const uint8_t *bytes, const struct format
 	if (header->family != SKETCH_FAMILY_MURMUR3 && header->family != SKETCH_FAMILY_SIPHASH)
 		return refuse_field("hash family", header->family, "1 and 2", sound, error);
 	if (!sound)
-		return error_set(error, SKETCH_DAMAGED, "damaged: header checksum is wrong");
+		return error_damaged(error, "header checksum is wrong");
 	if (sketch_kind_name(header->kind) == NULL)
 		return refuse_field("kind", header->kind, "1 to 5", sound, error);
 	if (header->must_understand & ~FORMAT_FLAG_KEY_ELSEWHERE)
@@ -109,14 +109,12 @@ static enum sketch_status check_header(const uint8_t *bytes, const struct format
 		return refuse_field("arrangement of layers", header->arrangement, "0 to 2", sound,
 				    error);
 	if (keyed && !all_zero(header->seed, sizeof header->seed))
-		return error_set(error, SKETCH_DAMAGED,
-				 "damaged: there are bytes where a key has no place");
+		return error_damaged(error, "there are bytes where a key has no place");
 	if (!keyed && (!all_zero(header->seed + 4, 12) ||
 		       header->fingerprint != format_fingerprint(header->seed)))
-		return error_set(error, SKETCH_DAMAGED,
-				 "damaged: the seed does not match its fingerprint");
+		return error_damaged(error, "the seed does not match its fingerprint");
 	if (!all_zero(bytes + 80, 40))
-		return error_set(error, SKETCH_DAMAGED, "damaged: reserved bytes are not 0");
+		return error_damaged(error, "reserved bytes are not 0");
 	return SKETCH_OK;
 }
 
@@ -188,8 +186,7 @@ static enum sketch_status check_section(const struct format_section *section, ui
 			" bytes, does not follow the one before within the file's %" PRIu64,
 			section->offset, section->length, file_length);
 	if (!all_zero(bytes + previous_end, section->offset - previous_end))
-		return error_set(error, SKETCH_DAMAGED,
-				 "damaged: bytes between the sections are not 0");
+		return error_damaged(error, "bytes between the sections are not 0");
 	return SKETCH_OK;
 }
 
@@ -206,8 +203,7 @@ enum sketch_status format_decode_table(const uint8_t *bytes, const struct format
 				 " sections",
 				 header->length, header->sections);
 	if (sketch_crc32c(0, entry, (size_t)table_length) != header->table_sum)
-		return error_set(error, SKETCH_DAMAGED,
-				 "damaged: checksum of the section table is wrong");
+		return error_damaged(error, "checksum of the section table is wrong");
 	for (uint32_t i = 0; i < header->sections; i++, entry += FORMAT_ENTRY_BYTES) {
 		struct format_section *s = &sections[i];
 		enum sketch_status status;
@@ -218,8 +214,7 @@ enum sketch_status format_decode_table(const uint8_t *bytes, const struct format
 		s->length = load_u64(entry + 16);
 		s->sum = load_u32(entry + 24);
 		if (load_u32(entry + 28) != 0)
-			return error_set(error, SKETCH_DAMAGED,
-					 "damaged: reserved bytes are not 0");
+			return error_damaged(error, "reserved bytes are not 0");
 		status = check_section(s, end, bytes, header->length, error);
 		if (status != SKETCH_OK)
 			return status;
@@ -264,9 +259,9 @@ enum sketch_status format_decode_layer(const uint8_t *bytes, bool in_window,
 	memcpy(&p.p, &rate, sizeof p.p);
 	if (load_u32(bytes + 12) != 0 || load_u64(bytes + 56) != 0 ||
 	    (!in_window && !all_zero(bytes + 40, 16)))
-		return error_set(error, SKETCH_DAMAGED, "damaged: reserved bytes are not 0");
+		return error_damaged(error, "reserved bytes are not 0");
 	if (sketch_params_check(&p, &reason) != SKETCH_OK)
-		return error_set(error, SKETCH_DAMAGED, "damaged: %s", reason.text);
+		return error_damaged(error, reason.text);
 	*layer = (struct format_layer){ p, load_u64(bytes + 40), load_u64(bytes + 48) };
 	return SKETCH_OK;
 }
@@ -336,7 +331,7 @@ enum sketch_status format_decode_counting(const uint8_t *bytes, unsigned int *co
 				 " bits are not supported (this reads 4, 8 and 16)",
 				 bits);
 	if (!all_zero(bytes + 4, FORMAT_COUNTING_BYTES - 4))
-		return error_set(error, SKETCH_DAMAGED, "damaged: reserved bytes are not 0");
+		return error_damaged(error, "reserved bytes are not 0");
 	*counter_bits = bits;
 	return SKETCH_OK;
 }

@@ -13,11 +13,6 @@
 
 /* ------------------------------------------------------------------- reading */
 
-static enum sketch_status damaged(struct sketch_error *error, const char *what)
-{
-	return error_set(error, SKETCH_DAMAGED, "damaged: %s", what);
-}
-
 /* PRECISION, SUMS, and REGISTERS or HASHES; then those that may be ignored. */
 static enum sketch_status check_sections(const struct sketch_file *file, struct sketch_error *error)
 {
@@ -38,7 +33,7 @@ static enum sketch_status check_sections(const struct sketch_file *file, struct 
 				 section->type, section->index);
 	}
 	if (file->header.sections < SECTIONS)
-		return damaged(error, "a section is missing");
+		return error_damaged(error, "a section is missing");
 	return SKETCH_OK;
 }
 
@@ -51,17 +46,17 @@ static enum sketch_status decode_precision(const uint8_t *image,
 
 	if (section->length != FORMAT_PRECISION_BYTES ||
 	    sketch_crc32c(0, bytes, FORMAT_PRECISION_BYTES) != section->sum)
-		return damaged(error, "checksum or length of the precision");
+		return error_damaged(error, "checksum or length of the precision");
 	*precision = load_u32(bytes);
 	if (hll_check_precision(*precision, &reason) != SKETCH_OK)
-		return damaged(error, reason.text);
+		return error_damaged(error, reason.text);
 	if (load_u32(bytes + 4) != 8)
 		return error_set(error, SKETCH_UNSUPPORTED,
 				 "registers of %" PRIu32 " bits are not supported (this reads 8)",
 				 load_u32(bytes + 4));
 	for (size_t i = 8; i < FORMAT_PRECISION_BYTES; i++) {
 		if (bytes[i] != 0)
-			return damaged(error, "reserved bytes of the precision are not 0");
+			return error_damaged(error, "reserved bytes of the precision are not 0");
 	}
 	return SKETCH_OK;
 }
@@ -84,7 +79,7 @@ static enum sketch_status check_content(const struct sketch_file *file, uint32_t
 	if (sums->length != 4 * format_chunks(content->length) || sums->sum != content->sum ||
 	    sketch_crc32c(0, image + sums->offset, (size_t)sums->length) != sums->sum ||
 	    !file_check_chunks(image + content->offset, content->length, image + sums->offset))
-		return damaged(error, "checksum of the registers or hashes is wrong");
+		return error_damaged(error, "checksum of the registers or hashes is wrong");
 	return SKETCH_OK;
 }
 
@@ -116,7 +111,7 @@ static enum sketch_status decode_hashes(struct sketch_hll *hll, const uint8_t *b
 		uint64_t hash = load_u64(bytes + at);
 
 		if (at > 0 && hash <= before)
-			return damaged(error, "the order of the hashes");
+			return error_damaged(error, "the order of the hashes");
 		hll_add_one(hll, hash);
 		before = hash;
 	}
@@ -148,7 +143,7 @@ enum sketch_status sketch_hll_of_file(struct sketch_hll **hll, struct sketch_fil
 	uint32_t precision = 0;
 
 	if (status == SKETCH_OK && file->header.arrangement != SKETCH_SINGLE)
-		status = damaged(error, "a HyperLogLog sketch in layers");
+		status = error_damaged(error, "a HyperLogLog sketch in layers");
 	if (status == SKETCH_OK)
 		status = check_sections(file, error);
 	if (status == SKETCH_OK)

@@ -155,7 +155,7 @@ static enum sketch_status check_window(const uint8_t *image, const struct parts 
 
 	if (section->length != FORMAT_WINDOW_BYTES ||
 	    sketch_crc32c(0, bytes, FORMAT_WINDOW_BYTES) != section->sum)
-		return error_set(error, SKETCH_DAMAGED, "damaged: checksum of the window is wrong");
+		return error_damaged(error, "checksum of the window is wrong");
 	status = format_decode_window(bytes, parts->layers, window, error);
 	if (status != SKETCH_OK)
 		return status;
@@ -163,9 +163,8 @@ static enum sketch_status check_window(const uint8_t *image, const struct parts 
 	for (size_t i = 1; i < parts->layers; i++) {
 		if (layers[i].stamp <= layers[i - 1].stamp ||
 		    layers[i].params.m != layers[0].params.m)
-			return error_set(error, SKETCH_DAMAGED,
-					 "damaged: the generations of the window do not follow "
-					 "each other");
+			return error_damaged(
+				error, "the generations of the window do not follow each other");
 	}
 	if (window->stamp > FORMAT_MAX_STAMP || (window->unit == SKETCH_WINDOW_NANOSECONDS &&
 						 window->stamp > format_last_stamp(window->span)))
@@ -174,8 +173,7 @@ static enum sketch_status check_window(const uint8_t *image, const struct parts 
 				 window->stamp, window->span);
 	if (last->stamp != window->stamp ||
 	    (window->unit == SKETCH_WINDOW_RECORDS && window->records > window->span))
-		return error_set(error, SKETCH_DAMAGED,
-				 "damaged: the window's current generation is not its last");
+		return error_damaged(error, "the window's current generation is not its last");
 	return SKETCH_OK;
 }
 
@@ -188,8 +186,7 @@ static enum sketch_status check_counting(const uint8_t *image, const struct part
 
 	if (section->length != FORMAT_COUNTING_BYTES ||
 	    sketch_crc32c(0, bytes, FORMAT_COUNTING_BYTES) != section->sum)
-		return error_set(error, SKETCH_DAMAGED,
-				 "damaged: checksum or length of section COUNTING is wrong");
+		return error_damaged(error, "checksum or length of section COUNTING is wrong");
 	return format_decode_counting(bytes, counter_bits, error);
 }
 
@@ -253,8 +250,7 @@ enum sketch_status sketch_bloom_of_file(struct sketch_bloom **filter, struct ske
 	struct parts parts;
 
 	if (counting && file->header.arrangement != SKETCH_SINGLE)
-		status = error_set(error, SKETCH_DAMAGED,
-				   "damaged: arrangement of a counting filter is not single");
+		status = error_damaged(error, "arrangement of a counting filter is not single");
 	if (status == SKETCH_OK)
 		status = sort_sections(&parts, file->sections, &file->header, error);
 	if (status == SKETCH_OK)
