@@ -123,9 +123,7 @@ enum sketch_status bloom_make(struct sketch_bloom **filter, const struct sketch_
 		bytes *= counter_bits;
 	budget = region_budget(budget);
 	if (bytes > budget)
-		return error_set(error, SKETCH_NO_MEMORY,
-				 "needs %" PRIu64 " bytes of memory, and %" PRIu64 " are to be had",
-				 bytes, budget);
+		return error_budget(error, bytes, budget);
 	made = bloom_frame(identity, layers, layer_count);
 	if (made == NULL)
 		return error_set(error, SKETCH_NO_MEMORY, "out of memory");

@@ -287,9 +287,7 @@ static enum sketch_status decode_cells(struct sketch_counts *counts, const uint8
 		return error_damaged(error,
 				     "checksum of the cells or of the tracked keys is wrong");
 	if (bytes > counts->budget)
-		return error_set(error, SKETCH_NO_MEMORY,
-				 "needs %" PRIu64 " bytes of memory, and %" PRIu64 " are to be had",
-				 bytes, counts->budget);
+		return error_budget(error, bytes, counts->budget);
 	if (!region_new(&counts->cells, (size_t)bytes) ||
 	    !tracked_make(&counts->tracked, (size_t)counts->params.tracked))
 		return error_set(error, SKETCH_NO_MEMORY, "out of memory");

@@ -314,9 +314,7 @@ enum sketch_status sketch_cuckoo_new(struct sketch_cuckoo **cuckoo,
 	bytes = cuckoo_bytes(params);
 	budget = region_budget(budget);
 	if (bytes > budget)
-		return error_set(error, SKETCH_NO_MEMORY,
-				 "needs %" PRIu64 " bytes of memory, and %" PRIu64 " are to be had",
-				 bytes, budget);
+		return error_budget(error, bytes, budget);
 	made = calloc(1, sizeof *made);
 	if (made == NULL)
 		return error_set(error, SKETCH_NO_MEMORY, "out of memory");

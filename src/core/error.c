@@ -32,6 +32,13 @@ enum sketch_status(error_damaged)(struct sketch_error *error, const char *what)
 	return error_set(error, SKETCH_DAMAGED, "damaged: %s", what);
 }
 
+enum sketch_status(error_budget)(struct sketch_error *error, uint64_t bytes, uint64_t budget)
+{
+	return error_set(error, SKETCH_NO_MEMORY,
+			 "needs %" PRIu64 " bytes of memory, and %" PRIu64 " are to be had", bytes,
+			 budget);
+}
+
 enum sketch_status error_differ(struct sketch_error *error, const char *field, uint64_t a,
 				uint64_t b)
 {

@@ -14,6 +14,9 @@ enum sketch_status error_io(struct sketch_error *error, int errnum, const char *
 /* SKETCH_DAMAGED, "damaged: what". */
 enum sketch_status error_damaged(struct sketch_error *error, const char *what);
 
+/* SKETCH_NO_MEMORY, of so many bytes where the budget is less. */
+enum sketch_status error_budget(struct sketch_error *error, uint64_t bytes, uint64_t budget);
+
 /* SKETCH_MISMATCH, "field differs: a and b". */
 enum sketch_status error_differ(struct sketch_error *error, const char *field, uint64_t a,
 				uint64_t b);
@@ -23,6 +26,8 @@ enum sketch_status error_differ(struct sketch_error *error, const char *field, u
 #define error_set(error, status, ...) ((void)error_set(error, status, __VA_ARGS__), (status))
 #define error_io(error, errnum, what) ((void)error_io(error, errnum, what), SKETCH_IO)
 #define error_damaged(error, what) ((void)error_damaged(error, what), SKETCH_DAMAGED)
+#define error_budget(error, bytes, budget)                                                         \
+	((void)error_budget(error, bytes, budget), SKETCH_NO_MEMORY)
 #endif
 
 #endif

@@ -112,9 +112,7 @@ static enum sketch_status load(struct region *region, int fd, const uint8_t *sta
 	size_t first = (size_t)1 << 20, done = got < declared ? got : (size_t)declared;
 
 	if (declared > budget)
-		return error_set(error, SKETCH_NO_MEMORY,
-				 "needs %" PRIu64 " bytes of memory, and %" PRIu64 " are to be had",
-				 declared, budget);
+		return error_budget(error, declared, budget);
 	if (known || declared < first)
 		first = (size_t)declared;
 	if (!region_new(region, first))

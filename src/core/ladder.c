@@ -345,9 +345,7 @@ enum sketch_status ladder_join(struct sketch_bloom *into, const struct sketch_bl
 				 before + count, SKETCH_MAX_LAYERS);
 	bytes += sketch_bloom_payload(into);
 	if (bytes > into->budget)
-		return error_set(error, SKETCH_NO_MEMORY,
-				 "needs %" PRIu64 " bytes of memory, and %" PRIu64 " are to be had",
-				 bytes, into->budget);
+		return error_budget(error, bytes, into->budget);
 	for (size_t i = 0; i < count; i++) {
 		struct layer *layer = &into->layers[before + i];
 

@@ -44,6 +44,7 @@
 #pragma redefine_extname duration_moment sketch_core_duration_moment
 #pragma redefine_extname duration_or_records sketch_core_duration_or_records
 #pragma redefine_extname duration_text sketch_core_duration_text
+#pragma redefine_extname error_budget sketch_core_error_budget
 #pragma redefine_extname error_damaged sketch_core_error_damaged
 #pragma redefine_extname error_differ sketch_core_error_differ
 #pragma redefine_extname error_io sketch_core_error_io
