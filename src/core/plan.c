@@ -143,20 +143,9 @@ static bool find_missing(struct plan *plan, double bits_per_key)
 
 /* ------------------------------------------------ bits per key, n being large */
 
-/* k n / m where a large classic filter with k hashes errs at the rate p. */
-static double classic_load(double p, uint32_t k)
-{
-	double log_fill = portable_log(p) / k;
-
-	/* the form that keeps all digits of 1 - e^log_fill */
-	if (log_fill < -1)
-		return -portable_log1p(-portable_exp(log_fill));
-	return -portable_log(-portable_expm1(log_fill));
-}
-
 static double classic_bits(double p, uint32_t k)
 {
-	return k / classic_load(p, k);
+	return k / sizing_classic_load(p, k);
 }
 
 /* The least bits per key of the k that are allowed. */
@@ -178,7 +167,7 @@ static double least_classic_bits(const struct sketch_request *want)
 static double line_load(struct plan *plan, uint32_t hashes)
 {
 	struct occupancy *line = &plan->line;
-	double low = SKETCH_BLOCK_BITS * classic_load(plan->target, hashes) / hashes;
+	double low = SKETCH_BLOCK_BITS * sizing_classic_load(plan->target, hashes) / hashes;
 	double high, middle;
 
 	occupancy_ready(line, hashes);

@@ -73,13 +73,6 @@
 /* Above so many balls a bin, each of 255 bins is empty with less than 1e-17. */
 #define SATURATED 50
 
-static double within_bounds(double rate)
-{
-	if (rate < DBL_MIN)
-		return DBL_MIN;
-	return rate < 1 ? rate : 1;
-}
-
 /* x^k for 0 <= x <= 1; exact to the last places where k is whole and fits. */
 static double power(double x, double k)
 {
@@ -92,14 +85,14 @@ double rates_exponential(double k, double m, double n)
 {
 	if (n == 0)
 		return 0;
-	return within_bounds(power(-portable_expm1(-k * n / m), k));
+	return sizing_within_bounds(power(-portable_expm1(-k * n / m), k));
 }
 
 double rates_classic(uint32_t k, double m, double n)
 {
 	if (n == 0)
 		return 0;
-	return within_bounds(power(-portable_expm1(k * n * portable_log1p(-1 / m)), k));
+	return sizing_within_bounds(power(-portable_expm1(k * n * portable_log1p(-1 / m)), k));
 }
 
 /* --------------------------------------------------------------------- exact */
@@ -207,7 +200,7 @@ double rates_exact(uint32_t k, double m, double n)
 	fill_distinct(distinct, most, k, m);
 	for (uint32_t d = 1; d <= most; d++)
 		rate += distinct[d] * covered[d];
-	return within_bounds(rate);
+	return sizing_within_bounds(rate);
 }
 
 /* ------------------------------------------------------------------- blocked */
@@ -279,7 +272,7 @@ static double blocked_rate(const struct sketch_params *params, uint64_t n, bool 
 		return 0;
 	if (lines.keys / lines.blocks * lines.hashes > 4 * OCCUPANCY_FULL)
 		return 1;
-	return within_bounds(portable_power(mean_over_lines(&lines), params->g));
+	return sizing_within_bounds(portable_power(mean_over_lines(&lines), params->g));
 }
 
 double rates_blocked_exponential(const struct sketch_params *params, uint64_t n)
@@ -293,17 +286,6 @@ double rates_blocked_classic(const struct sketch_params *params, uint64_t n)
 }
 
 /* ------------------------------------------------------------------ textbook */
-
-/* k n / m where the exponential formula gives p. */
-static double load_of(double p, double k)
-{
-	double log_fill = portable_log(p) / k;
-
-	/* the form that keeps all digits of 1 - e^log_fill */
-	if (log_fill < -1)
-		return -portable_log1p(-portable_exp(log_fill));
-	return -portable_log(-portable_expm1(log_fill));
-}
 
 /* Whole numbers are exact up to 2^53, and all doubles are whole beyond. */
 static double rounded_up(double x)
@@ -327,9 +309,11 @@ struct textbook textbook_complete(const struct textbook_request *request)
 	else if (k == 0)
 		k = -log_p / LOG_2;
 	if (m == 0)
-		m = request->k != 0 ? k * n / load_of(p, k) : -n * log_p / (LOG_2 * LOG_2);
+		m = request->k != 0 ? k * n / sizing_classic_load(p, k) :
+				      -n * log_p / (LOG_2 * LOG_2);
 	else if (n == 0)
-		n = request->k != 0 ? m * load_of(p, k) / k : -m * (LOG_2 * LOG_2) / log_p;
+		n = request->k != 0 ? m * sizing_classic_load(p, k) / k :
+				      -m * (LOG_2 * LOG_2) / log_p;
 	else
 		p = rates_exponential(k, m, n);
 	book = (struct textbook){ .n = n, .m = m, .p = p, .k = k };

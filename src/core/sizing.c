@@ -143,18 +143,28 @@ static double lines_of_a_segment(const struct sketch_params *params)
 }
 
 /* A bound that underflows must not become a promise of 0. */
-static double within_bounds(double rate)
+double sizing_within_bounds(double rate)
 {
 	if (rate < DBL_MIN)
 		return DBL_MIN;
 	return rate < 1 ? rate : 1;
 }
 
+double sizing_classic_load(double p, double k)
+{
+	double log_fill = portable_log(p) / k;
+
+	/* the form that keeps all digits of 1 - e^log_fill */
+	if (log_fill < -1)
+		return -portable_log1p(-portable_exp(log_fill));
+	return -portable_log(-portable_expm1(log_fill));
+}
+
 double sizing_classic_bound(uint32_t k, double m, double keys)
 {
 	double fill = -portable_expm1(-(k * (keys + 0.5)) / (m - 1));
 
-	return within_bounds(portable_power(fill, k) * ROUNDING_UP);
+	return sizing_within_bounds(portable_power(fill, k) * ROUNDING_UP);
 }
 
 double sizing_rate_bound(const struct sketch_params *params, uint64_t keys, struct occupancy *line)
@@ -167,7 +177,7 @@ double sizing_rate_bound(const struct sketch_params *params, uint64_t keys, stru
 		return sizing_classic_bound(params->k, (double)params->m, (double)keys);
 	occupancy_ready(line, params->k / params->g);
 	rate = occupancy_rate(line, (double)keys, lines_of_a_segment(params));
-	return within_bounds(portable_power(rate, params->g));
+	return sizing_within_bounds(portable_power(rate, params->g));
 }
 
 double sketch_rate_bound(const struct sketch_params *params, uint64_t keys)

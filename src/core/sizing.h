@@ -7,6 +7,12 @@
 #include "occupancy.h"
 #include "sketch.h"
 
+/* The rate, but at least DBL_MIN and at most 1. */
+double sizing_within_bounds(double rate);
+
+/* k n / m where (1 - e^{-kn/m})^k, the rate of a large classic filter, is p. */
+double sizing_classic_load(double p, double k);
+
 /* The upper bound on the rate of a classic filter, as sketch_rate_bound says;
  * m >= 1 and keys >= 1 need not be whole. */
 double sizing_classic_bound(uint32_t k, double m, double keys);
