@@ -105,12 +105,7 @@ enum sketch_status cuckoo_check(const struct sketch_cuckoo_params *params,
 	most = SKETCH_MAX_BITS / (SLOTS * params->f);
 	if (params->buckets < 1 || params->buckets > most)
 		return sizing_refuse_range(error, "buckets", params->buckets, 1, most);
-	if (params->n < 1)
-		return sizing_refuse_range(error, "n", params->n, 1, UINT64_MAX);
-	if (!(params->p > 0 && params->p <= 1))
-		return error_set(error, SKETCH_RANGE, "p = %g is out of range (above 0, at most 1)",
-				 params->p);
-	return SKETCH_OK;
+	return sizing_check_promise(params->n, params->p, error);
 }
 
 uint64_t cuckoo_bytes(const struct sketch_cuckoo_params *params)

@@ -120,6 +120,7 @@
 #pragma redefine_extname ring_top sketch_core_ring_top
 #pragma redefine_extname siphash_128 sketch_core_siphash_128
 #pragma redefine_extname siphash_64 sketch_core_siphash_64
+#pragma redefine_extname sizing_check_promise sketch_core_sizing_check_promise
 #pragma redefine_extname sizing_classic_bound sketch_core_sizing_classic_bound
 #pragma redefine_extname sizing_classic_load sketch_core_sizing_classic_load
 #pragma redefine_extname sizing_rate_bound sketch_core_sizing_rate_bound

@@ -113,6 +113,17 @@ static enum sketch_status check_shape(const struct sketch_params *params,
 	}
 }
 
+enum sketch_status sizing_check_promise(uint64_t n, double p, struct sketch_error *error)
+{
+	if (n < 1)
+		return sizing_refuse_range(error, "n", n, 1, UINT64_MAX);
+	/* 1 is possible where the bound was taken for want of a p asked for */
+	if (!(p > 0 && p <= 1))
+		return error_set(error, SKETCH_RANGE, "p = %g is out of range (above 0, at most 1)",
+				 p);
+	return SKETCH_OK;
+}
+
 enum sketch_status sketch_params_check(const struct sketch_params *params,
 				       struct sketch_error *error)
 {
@@ -128,13 +139,7 @@ enum sketch_status sketch_params_check(const struct sketch_params *params,
 	if (params->m % unit != 0)
 		return error_set(error, SKETCH_RANGE, "m = %" PRIu64 " is no multiple of %" PRIu64,
 				 params->m, unit);
-	if (params->n < 1)
-		return sizing_refuse_range(error, "n", params->n, 1, UINT64_MAX);
-	/* 1 is possible where the bound was taken for want of a p asked for */
-	if (!(params->p > 0 && params->p <= 1))
-		return error_set(error, SKETCH_RANGE, "p = %g is out of range (above 0, at most 1)",
-				 params->p);
-	return SKETCH_OK;
+	return sizing_check_promise(params->n, params->p, error);
 }
 
 static double lines_of_a_segment(const struct sketch_params *params)

@@ -28,4 +28,7 @@ uint64_t sizing_unit(enum sketch_layout layout, uint32_t g);
 enum sketch_status sizing_refuse_range(struct sketch_error *error, const char *name, uint64_t value,
 				       uint64_t least, uint64_t most);
 
+/* SKETCH_OK where a filter can be for n keys at a rate p; else SKETCH_RANGE. */
+enum sketch_status sizing_check_promise(uint64_t n, double p, struct sketch_error *error);
+
 #endif
