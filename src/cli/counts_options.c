@@ -1,12 +1,10 @@
 #include "counts_options.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "duration.h"
 #include "message.h"
@@ -447,25 +445,9 @@ void counts_forbid(const struct counts_target *target, struct records *records)
 		records_forbid(records, &st);
 }
 
-static enum sketch_status write_counts(void *counts, int fd, struct sketch_error *error)
+enum sketch_status counts_write(void *counts, int fd, struct sketch_error *error)
 {
 	return sketch_counts_write(counts, fd, error);
-}
-
-static bool save_output(struct counts_target *target)
-{
-	struct sketch_error error;
-	bool standard = target->save == NULL;
-	enum sketch_status status =
-		sketch_counts_write(target->counts, standard ? STDOUT_FILENO : target->fd, &error);
-
-	if (status == SKETCH_OK && !standard) {
-		status = sketch_save_commit(target->save, &error);
-		target->save = NULL;
-	}
-	if (status != SKETCH_OK && error.errnum != EPIPE)
-		message_file(standard ? "standard output" : target->options->output, &error);
-	return status == SKETCH_OK;
 }
 
 bool counts_save(struct counts_target *target, uint64_t records)
@@ -477,11 +459,12 @@ bool counts_save(struct counts_target *target, uint64_t records)
 	sketch_counts_set_records(target->counts, total);
 	counts_advance(target);
 	if (target->options->output != NULL)
-		return save_output(target);
+		return open_target_write(&target->save, target->options->output, target->fd,
+					 counts_write, target->counts);
 	if (target->state == NULL || (records == target->saved && !state_is_new(target->state) &&
 				      sketch_counts_moment(target->counts) == target->saved_moment))
 		return true;
-	if (!state_save(target->state, write_counts, target->counts))
+	if (!state_save(target->state, counts_write, target->counts))
 		return false;
 	target->saved = records;
 	target->saved_moment = sketch_counts_moment(target->counts);

@@ -47,6 +47,9 @@ struct sketch_counts *counts_open(const char *name);
 /* The same of a file that was read; it is used up. */
 struct sketch_counts *counts_of_file(const char *name, struct sketch_file *file);
 
+/* Writes it to a descriptor: an open_writer of a struct sketch_counts. */
+enum sketch_status counts_write(void *counts, int fd, struct sketch_error *error);
+
 /* Whether the file names[index] was named before, with a message then: its
  * counts would be added to themselves. */
 bool counts_named_twice(const char *const *names, size_t index);

@@ -25,6 +25,11 @@ struct sketch_hll *distinct_open(const char *name)
 	return file == NULL ? NULL : distinct_of_file(name, file);
 }
 
+enum sketch_status distinct_write(void *hll, int fd, struct sketch_error *error)
+{
+	return sketch_hll_write(hll, fd, error);
+}
+
 bool distinct_join(struct sketch_hll *whole, const char *first, const struct sketch_hll *part,
 		   const char *name)
 {

@@ -10,6 +10,9 @@ struct sketch_hll *distinct_open(const char *name);
 /* The same of a file that was read; it is used up. */
 struct sketch_hll *distinct_of_file(const char *name, struct sketch_file *file);
 
+/* Writes it to a descriptor: an open_writer of a struct sketch_hll. */
+enum sketch_status distinct_write(void *hll, int fd, struct sketch_error *error);
+
 /* Adds `part`, read from `name`, to `whole`, whose first part was read from `first`;
  * false after a message that names both and what differs. */
 bool distinct_join(struct sketch_hll *whole, const char *first, const struct sketch_hll *part,

@@ -42,7 +42,7 @@ enum sketch_status filter_test(struct filter *filter, const struct sketch_hash *
 enum sketch_status filter_union(struct filter *into, struct filter *from,
 				struct sketch_error *error);
 
-/* Writes it to a descriptor: a state_writer of a struct filter. */
+/* Writes it to a descriptor: an open_writer of a struct filter. */
 enum sketch_status filter_write(void *filter, int fd, struct sketch_error *error);
 
 /* Adds at most RECORDS_BATCH keys in order, to the last layer of one that grows.  Fails

@@ -117,3 +117,19 @@ bool open_target(struct sketch_save **save, const char *name, int *fd)
 	*save = NULL;
 	return false;
 }
+
+bool open_target_write(struct sketch_save **save, const char *name, int fd, open_writer *writer,
+		       void *sketch)
+{
+	bool standard = *save == NULL;
+	struct sketch_error error;
+	enum sketch_status status = writer(sketch, standard ? STDOUT_FILENO : fd, &error);
+
+	if (status == SKETCH_OK && !standard) {
+		status = sketch_save_commit(*save, &error);
+		*save = NULL;
+	}
+	if (status != SKETCH_OK && error.errnum != EPIPE)
+		message_file(standard ? "standard output" : name, &error);
+	return status == SKETCH_OK;
+}

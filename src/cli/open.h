@@ -27,6 +27,14 @@ void open_refused(const char *name, uint32_t kind, bool fits, const struct sketc
  * a terminal is refused. */
 bool open_target(struct sketch_save **save, const char *name, int *fd);
 
+/* What writes a sketch of some kind to a descriptor. */
+typedef enum sketch_status open_writer(void *sketch, int fd, struct sketch_error *error);
+
+/* Writes the sketch there and ends the save; to standard output where *save is NULL.  False
+ * after a message, and without one where nobody reads standard output any more. */
+bool open_target_write(struct sketch_save **save, const char *name, int fd, open_writer *writer,
+		       void *sketch);
+
 /* stat of what a name among inputs stands for, "-" for standard input; false where it cannot
  * be looked at. */
 bool open_stat(const char *name, struct stat *st);

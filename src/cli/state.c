@@ -111,7 +111,7 @@ bool state_read(struct state *state, struct sketch_file **file)
 	return false;
 }
 
-bool state_save(struct state *state, state_writer *writer, void *sketch)
+bool state_save(struct state *state, open_writer *writer, void *sketch)
 {
 	struct sketch_save *save;
 	struct sketch_error error;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "open.h"
 #include "option.h"
 #include "sketch.h"
 
@@ -39,8 +40,7 @@ bool state_is_new(const struct state *state);
 bool state_read(struct state *state, struct sketch_file **file);
 
 /* Saves a sketch by what writes it to a descriptor.  False after a message. */
-typedef enum sketch_status state_writer(void *sketch, int fd, struct sketch_error *error);
-bool state_save(struct state *state, state_writer *writer, void *sketch);
+bool state_save(struct state *state, open_writer *writer, void *sketch);
 
 /* Says that the file has another value than was asked for; true. */
 bool state_differs(const char *file, const char *field, uint64_t has, uint64_t asked);

@@ -1,5 +1,4 @@
 /* bloom-build - make a Bloom filter of the records of standard input or files */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,7 +153,7 @@ struct run {
 	const struct build *build;
 	struct filter_state kept; /* its state is NULL but for --append, --remove-from */
 	struct sketch_save *save; /* --output */
-	int fd;                   /* where the filter goes, but for a state */
+	int fd;
 	struct records *records;
 	struct touch touch;
 	uint64_t changed; /* keys put in or taken out, where copies count */
@@ -218,30 +217,13 @@ static bool save_state(void *context)
 	return filter_save(&run->kept, records_of(run));
 }
 
-static bool report_unless_pipe(const char *name, const struct sketch_error *error)
-{
-	if (error->errnum != EPIPE)
-		message_file(name, error);
-	return false;
-}
-
 static bool save_output(struct run *run)
 {
-	const char *name = run->build->output == NULL ? "standard output" : run->build->output;
-	struct sketch_error error;
-	enum sketch_status status;
-
 	if (run->kept.state != NULL)
 		return save_state(run);
 	filter_set_records(&run->kept.filter, records_of(run));
-	if (filter_write(&run->kept.filter, run->fd, &error) != SKETCH_OK)
-		return report_unless_pipe(name, &error);
-	if (run->save != NULL) {
-		status = sketch_save_commit(run->save, &error);
-		run->save = NULL;
-		return status == SKETCH_OK || report_unless_pipe(name, &error);
-	}
-	return true;
+	return open_target_write(&run->save, run->build->output, run->fd, filter_write,
+				 &run->kept.filter);
 }
 
 /* "3 of 100 keys were not in the filter", which is an error where none may be. */
@@ -332,7 +314,6 @@ static bool prepare(struct run *run)
 {
 	const struct build *build = run->build;
 
-	run->fd = STDOUT_FILENO;
 	if (build->state.path != NULL && !prepare_state(run))
 		return false;
 	if (build->state.path == NULL && build->output == NULL && isatty(STDOUT_FILENO)) {

@@ -1,5 +1,4 @@
 /* hll-count - how many distinct records are there? */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -373,27 +372,6 @@ static void note_records(struct run *run)
 	sketch_hll_set_records(run->hll, total);
 }
 
-static enum sketch_status write_hll(void *hll, int fd, struct sketch_error *error)
-{
-	return sketch_hll_write(hll, fd, error);
-}
-
-static bool save_output(struct run *run)
-{
-	struct sketch_error error;
-	bool standard = run->save == NULL;
-	enum sketch_status status =
-		sketch_hll_write(run->hll, standard ? STDOUT_FILENO : run->fd, &error);
-
-	if (status == SKETCH_OK && !standard) {
-		status = sketch_save_commit(run->save, &error);
-		run->save = NULL;
-	}
-	if (status != SKETCH_OK && error.errnum != EPIPE)
-		message_file(standard ? "standard output" : run->count->output, &error);
-	return status == SKETCH_OK;
-}
-
 static bool save(void *context)
 {
 	struct run *run = context;
@@ -401,10 +379,11 @@ static bool save(void *context)
 
 	note_records(run);
 	if (run->count->output != NULL)
-		return save_output(run);
+		return open_target_write(&run->save, run->count->output, run->fd, distinct_write,
+					 run->hll);
 	if (run->state == NULL || (records == run->saved && !state_is_new(run->state)))
 		return true;
-	if (!state_save(run->state, write_hll, run->hll))
+	if (!state_save(run->state, distinct_write, run->hll))
 		return false;
 	run->saved = records;
 	return true;

@@ -1,5 +1,4 @@
 /* sketch-merge - join compatible sketch files */
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -143,35 +142,15 @@ static bool join_counts(const struct merge *merge, size_t index, struct sketch_c
 	return good;
 }
 
-static enum sketch_status write_counts(void *whole, int fd, struct sketch_error *error)
+static bool save(const struct merge *merge, open_writer *writer, void *whole)
 {
-	return sketch_counts_write(whole, fd, error);
-}
-
-static enum sketch_status write_hll(void *whole, int fd, struct sketch_error *error)
-{
-	return sketch_hll_write(whole, fd, error);
-}
-
-static bool save(const struct merge *merge, state_writer *writer, void *whole)
-{
-	const char *name = merge->output == NULL ? "standard output" : merge->output;
 	struct sketch_save *save = NULL;
-	struct sketch_error error;
-	int fd = STDOUT_FILENO;
-	enum sketch_status status;
+	int fd = -1;
+	bool good = (merge->output == NULL || open_target(&save, merge->output, &fd)) &&
+		    open_target_write(&save, merge->output, fd, writer, whole);
 
-	if (merge->output != NULL && !open_target(&save, merge->output, &fd))
-		return false;
-	status = writer(whole, fd, &error);
-	if (status == SKETCH_OK && save != NULL) {
-		status = sketch_save_commit(save, &error);
-		save = NULL;
-	}
 	sketch_save_abort(save);
-	if (status != SKETCH_OK && error.errnum != EPIPE)
-		message_file(name, &error);
-	return status == SKETCH_OK;
+	return good;
 }
 
 static void print_tally(const struct merge *merge, uint64_t records)
@@ -209,7 +188,7 @@ static bool merge_counts(const struct merge *merge, struct sketch_file *first)
 
 	for (size_t i = 0; good && i < merge->inputs.count; i++)
 		good = !is_counted_twice(merge, i) && (i == 0 || join_counts(merge, i, whole));
-	good = good && save(merge, write_counts, whole);
+	good = good && save(merge, counts_write, whole);
 	if (good && merge->stats) {
 		print_tally(merge, sketch_counts_records(whole));
 		counts_print_state(whole);
@@ -231,7 +210,7 @@ static bool merge_distinct(const struct merge *merge, struct sketch_file *first)
 		       distinct_join(whole, merge->inputs.items[0], part, merge->inputs.items[i]);
 		sketch_hll_free(part);
 	}
-	good = good && save(merge, write_hll, whole);
+	good = good && save(merge, distinct_write, whole);
 	if (good && merge->stats) {
 		print_tally(merge, sketch_hll_records(whole));
 		distinct_print_state(whole);
