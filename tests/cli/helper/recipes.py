@@ -491,15 +491,19 @@ def _(t):
     t.equal(t.out, [first(ACCESS, field(1)), first(ACCESS, field(1, 7))], "the first of each")
 
 
-@recipe("bloom-uniq.1", "What is new since the last run")
-@recipe("sketch.7", "What no run before has passed on")
-def _(t):
+def new_of_two_runs(t):
     t.run()
     t.equal(t.lines("new.log"), first(TODAY), "the first run")
     t.write("today.log", LOG)
     t.run()
     t.equal(t.lines("new.log"), [line for line in first(LOG) if line not in set(TODAY)],
             "the second run")
+
+
+@recipe("bloom-uniq.1", "What is new since the last run")
+@recipe("sketch.7", "What no run before has passed on")
+def _(t):
+    new_of_two_runs(t)
     t.run()
     t.equal(t.lines("new.log"), [], "a third of the same lines")
 
@@ -965,12 +969,7 @@ def _(t):
 
 @recipe("sketch.7", "Have one filter for all, asked by all processors")
 def _(t):
-    t.run()
-    t.equal(t.lines("new.log"), first(TODAY), "the first run")
-    t.write("today.log", LOG)
-    t.run()
-    t.equal(t.lines("new.log"), [line for line in first(LOG) if line not in set(TODAY)],
-            "the second run")
+    new_of_two_runs(t)
     t.has("seen.bloom", LOG)
 
 
