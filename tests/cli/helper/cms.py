@@ -1,4 +1,4 @@
-"""cms.py - counts: kill -9, crafted files, golden files, what a terminal shows"""
+"""cms.py - counts: crafted files, golden files, what a terminal shows"""
 
 import glob
 import json
@@ -6,11 +6,9 @@ import os
 import random
 import re
 import struct
-import sys
-import time
 
-from common import (LONG, check, check_none, content, done, golden_key, is_clean, key_file, load,
-                    on_terminal, one_line, run, sanitized, save, spawn)
+from common import (check, check_none, content, done, golden_key, is_clean, key_file, load,
+                    on_terminal, one_line, run, sanitized, save)
 
 TOP = os.environ["TOP"]
 GOLDEN = os.path.join(TOP, "tests", "golden")
@@ -318,39 +316,6 @@ save("ignorable.cms", fmt.assemble(
      (fmt.CELLS, 0, zeros), (fmt.IGNORABLE, 0, b"note")], kind=fmt.COUNTS))
 result = run(["cms-count", "--query", "ignorable.cms", "-e", "a"])
 check(result.status == 0 and result.out == b"0\ta\n", "a section to be skipped is", result)
-
-# ---- kill -9 while a file is replaced
-text = b"".join(b"key %d\n" % i for i in range(2000))
-result = run(["cms-count", "--plain", "--size", "4MiB", "-o", "old"], text)
-old = content("old")
-torn, left, seen, rounds = [], [], {"old": 0, "new": 0}, 300 if LONG else 60
-os.makedirs("k", exist_ok=True)
-save("k/f", old)
-begun = time.monotonic()
-run(["cms-count", "--append", "k/f"], b"new\n")
-took, new = time.monotonic() - begun, content("k/f")
-for number in range(rounds):
-    save("k/f", old)
-    process = spawn(["cms-count", "--append", "k/f"])
-    process.stdin.write(b"new\n")
-    process.stdin.close()
-    time.sleep(rng.random() * 1.05 * took)
-    process.kill()
-    process.wait()
-    process.stdout.close()
-    process.stderr.close()
-    now = content("k/f")
-    if now not in (old, new):
-        torn.append("round %d: %d bytes" % (number, len(now)))
-    seen["new" if now == new else "old"] += 1
-    if len(os.listdir("k")) > 2:
-        left.append("round %d: %r" % (number, os.listdir("k")))
-print("# %r in %d rounds of up to %.0f ms" % (seen, rounds, took * 1050))
-check_none(torn, "%d times killed: the old file or the new one, whole" % rounds)
-check_none(left, "at most one left over")
-result = run(["cms-count", "--append", "k/f"], b"new\n")
-check(result.status == 0 and os.listdir("k") == ["f"], "and gone after the next run", result)
-
 
 # ---- a terminal
 stream = b"heavy\n" * 1234567 + b"\x1b[31mred\n" * 300000 + b"tab\there\n" * 65433

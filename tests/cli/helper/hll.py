@@ -1,15 +1,13 @@
-"""hll.py - distinct keys: golden files, random streams, crafted files, kill -9, a terminal"""
+"""hll.py - distinct keys: golden files, random streams, crafted files, a terminal"""
 
 import glob
 import json
 import os
 import random
 import struct
-import sys
-import time
 
-from common import (LONG, check, check_none, content, done, golden_key, is_clean, key_file, load,
-                    on_terminal, run, save, spawn)
+from common import (check, check_none, content, done, golden_key, is_clean, key_file, load,
+                    on_terminal, run, save)
 
 TOP = os.environ["TOP"]
 GOLDEN = os.path.join(TOP, "tests", "golden")
@@ -207,39 +205,6 @@ for data in (content(os.path.join(GOLDEN, "hll-least.hll")),
         for name in names:
             os.unlink(name)
 check_none(faults, "cut at every length, every bit flipped: refused in a line each")
-
-# ---- kill -9 while a file is replaced
-text = b"".join(b"key %d\n" % i for i in range(30000))
-result = run(["hll-count", "-q", "--precision", "21", "-o", "old"], text)
-check(result.status == 0 and len(content("old")) > 200000, "a sketch of 256 KB and more", result)
-old, torn, left, seen, rounds = content("old"), [], [], {"old": 0, "new": 0}, 300 if LONG else 60
-os.makedirs("k", exist_ok=True)
-save("k/f", old)
-begun = time.monotonic()
-run(["hll-count", "-q", "--append", "k/f"], b"new\n")
-took, new = time.monotonic() - begun, content("k/f")
-for number in range(rounds):
-    save("k/f", old)
-    process = spawn(["hll-count", "-q", "--append", "k/f"])
-    process.stdin.write(b"new\n")
-    process.stdin.close()
-    time.sleep(rng.random() * 1.05 * took)
-    process.kill()
-    process.wait()
-    process.stdout.close()
-    process.stderr.close()
-    now = content("k/f")
-    if now not in (old, new):
-        torn.append("round %d: %d bytes" % (number, len(now)))
-    seen["new" if now == new else "old"] += 1
-    if len(os.listdir("k")) > 2:
-        left.append("round %d: %r" % (number, os.listdir("k")))
-print("# %r in %d rounds of up to %.0f ms" % (seen, rounds, took * 1050))
-check_none(torn, "%d times killed: the old file or the new one, whole" % rounds)
-check_none(left, "at most one left over")
-result = run(["hll-count", "-q", "--append", "k/f"], b"new\n")
-check(result.status == 0 and os.listdir("k") == ["f"], "and gone after the next run", result)
-
 
 # ---- a terminal
 stream = b"".join(b"%d\n" % i for i in range(2000))

@@ -4,12 +4,7 @@ import os
 import random
 import time
 
-from common import LONG, check, check_none, done, run, spawn
-
-
-def content(name):
-    with open(name, "rb") as file:
-        return file.read()
+from common import LONG, check, check_none, content, done, run, save, spawn
 
 
 def killed(name, old, command, complete, rounds):
@@ -19,8 +14,7 @@ def killed(name, old, command, complete, rounds):
     target = os.path.join("k", "f")
     durations = []
     for _ in range(3):
-        with open(target, "wb") as file:
-            file.write(old)
+        save(target, old)
         begun = time.monotonic()
         result = run([*command, target], b"new\n")
         durations.append(time.monotonic() - begun)
@@ -31,8 +25,7 @@ def killed(name, old, command, complete, rounds):
     rng = random.Random(rounds)
     torn, left, kept, seen = [], [], [], {"old": 0, "new": 0, "left": 0}
     for number in range(rounds):
-        with open(target, "wb") as file:
-            file.write(old)
+        save(target, old)
         process = spawn([*command, target])
         try:
             process.stdin.write(b"new\n")
@@ -77,8 +70,7 @@ killed("bloom-build -o", old, ["bloom-build", "-n", "2000000", "-p", "0.001", "-
 
 
 def holds_both(now):
-    with open("now", "wb") as file:
-        file.write(now)
+    save("now", now)
     return run(["bloom-query", "-v", "-e", "old", "-e", "new", "now"]).status == 1
 
 
@@ -91,8 +83,7 @@ run(["cms-count", "--size", "8MB", "--plain", "-o", "counts"], b"old\n")
 
 
 def counts_both(now):
-    with open("now", "wb") as file:
-        file.write(now)
+    save("now", now)
     out = run(["cms-count", "--query", "now", "-e", "old", "-e", "new"]).out
     # What was done in earlier rounds may have been saved before the kill.
     return out.startswith(b"1\told\n") and int(out.splitlines()[1].split(b"\t")[0]) >= 1
@@ -101,15 +92,26 @@ def counts_both(now):
 killed("cms-count --append", content("counts"), ["cms-count", "--append"], counts_both, few)
 run(["cms-top", "--size", "8MB", "-o", "top"], b"old\n")
 killed("cms-top --append", content("top"), ["cms-top", "--append"], counts_both, few)
-with open("fresh", "wb") as file:
-    file.write(run(["bloom-build", "-n", "2000000", "-p", "0.001", "-s", "1"], b"new\n").out)
+save("fresh", run(["bloom-build", "-n", "2000000", "-p", "0.001", "-s", "1"], b"new\n").out)
 killed("sketch-merge -o", old, ["sketch-merge", "fresh", "old", "-o"], holds_both, few)
+many = b"".join(b"key %d\n" % i for i in range(30000))
+run(["hll-count", "-q", "--precision", "21", "-o", "distinct"], many)
+check(len(content("distinct")) > 200000, "a HyperLogLog sketch of 256 KB and more",
+      len(content("distinct")))
+with_new = run(["hll-count", "--precision", "21"], many + b"new\n").out
+
+
+def is_one_more(now):
+    save("now", now)
+    return run(["hll-count", "--query", "now"]).out == with_new
+
+
+killed("hll-count --append", content("distinct"), ["hll-count", "-q", "--append"], is_one_more, few)
 
 
 # Filters that keys can be taken out of.
 def still_holds(now):
-    with open("now", "wb") as file:
-        file.write(now)
+    save("now", now)
     return (run(["bloom-query", "-c", "-e", "old", "-e", "new", "now"]).out == b"1\n" and
             run(["bloom-query", "-e", "old", "now"]).out == b"old\n")
 
