@@ -479,8 +479,9 @@ static void duration_text__any__is_read_as_the_same(void **state)
 	static const char *const typed[] = { "500ms", "90s",    "5min",         "24h",
 					     "7d",    "36525d", "0.000000001s", "1.000000001s" };
 	char text[DURATION_TEXT];
+	struct dice dice = { 22 };
 	struct number_error error;
-	uint64_t value, again, random = 1;
+	uint64_t value, again;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof typed / sizeof *typed; i++) {
@@ -489,8 +490,7 @@ static void duration_text__any__is_read_as_the_same(void **state)
 	}
 	/* Of every size, and multiples of every unit. */
 	for (unsigned int i = 0; i < 20000; i++) {
-		random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
-		value = random >> (3 + i % 60);
+		value = dice_next(&dice) >> (3 + i % 60);
 		value -= i % 3 == 0 ? value % UINT64_C(60000000000) : 0;
 		if (value == 0 || value > UINT64_C(36525) * 86400 * 1000000000)
 			continue;
@@ -536,8 +536,9 @@ static void duration_age__at_most__is_never_less(void **state)
 {
 	const uint64_t second = 1000000000;
 	char text[DURATION_TEXT];
+	struct dice dice = { 23 };
 	struct number_error error;
-	uint64_t value, age, random = 1;
+	uint64_t value, age;
 
 	(void)state;
 	assert_string_equal("0s", duration_age(text, 0, true));
@@ -548,8 +549,7 @@ static void duration_age__at_most__is_never_less(void **state)
 	assert_string_equal("3min", duration_age(text, 120 * second + 1, true));
 	assert_string_equal("4min", duration_age(text, 239 * second, true));
 	for (unsigned int i = 0; i < 1000; i++) {
-		random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
-		value = random >> (3 + i % 60);
+		value = dice_next(&dice) >> (3 + i % 60);
 		if (value == 0 || value > UINT64_C(36525) * 86400 * 1000000000)
 			continue;
 		assert_true(number_duration(duration_age(text, value, true), &age, &error));

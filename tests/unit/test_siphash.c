@@ -24,10 +24,8 @@ static struct sketch_secret published_key(void)
 
 static void put_hash(uint8_t out[16], struct sketch_hash hash)
 {
-	for (size_t i = 0; i < 8; i++) {
-		out[i] = (uint8_t)(hash.h1 >> 8 * i);
-		out[8 + i] = (uint8_t)(hash.h2 >> 8 * i);
-	}
+	put64(out, hash.h1);
+	put64(out + 8, hash.h2);
 }
 
 /* The worked example of the paper, appendix A. */
@@ -85,11 +83,8 @@ static void hash__of_every_length__equals_another_implementation(void **state)
 	(void)state;
 	count_up(input, sizeof input);
 	for (size_t length = 0; length < 256; length++) {
-		uint64_t hash = siphash_64(input, length, &secret);
-
 		put_hash(wide + 16 * length, siphash_128(input, length, &secret));
-		for (size_t i = 0; i < 8; i++)
-			narrow[8 * length + i] = (uint8_t)(hash >> 8 * i);
+		put64(narrow + 8 * length, siphash_64(input, length, &secret));
 	}
 	put_hash(digest, siphash_128(wide, sizeof wide, &secret));
 	assert_memory_equal(expected.data, digest, sizeof digest);
