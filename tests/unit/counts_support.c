@@ -1,21 +1,15 @@
 #include "counts_support.h"
 
 #include <math.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 struct bytes counts_written(const struct sketch_counts *counts)
 {
 	struct sketch_error error;
-	struct bytes bytes;
-	int fd = memfd_create("test", MFD_CLOEXEC);
+	int fd = bytes_begin();
 
-	assert_true(fd >= 0);
 	assert_status(SKETCH_OK, sketch_counts_write(counts, fd, &error), &error);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	bytes = bytes_from_fd(fd);
-	close(fd);
-	return bytes;
+	return bytes_end(fd);
 }
 
 enum sketch_status counts_reread(const struct bytes *bytes, uint64_t budget,

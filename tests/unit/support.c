@@ -103,6 +103,17 @@ bool run_slow(void)
 	return false;
 }
 
+long run_pages(bool resident)
+{
+	long size = 0, rss = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%ld %ld", &size, &rss), 2);
+	fclose(file);
+	return resident ? rss : size;
+}
+
 void top_path(char path[512], const char *name)
 {
 	const char *top = getenv("TOP");
@@ -247,11 +258,28 @@ void bytes_to_file(const struct bytes *bytes, const char *path)
 	assert_int_equal(close(fd), 0);
 }
 
-int bytes_to_fd(const struct bytes *bytes)
+int bytes_begin(void)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC);
 
 	assert_true(fd >= 0);
+	return fd;
+}
+
+struct bytes bytes_end(int fd)
+{
+	struct bytes bytes;
+
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	bytes = bytes_from_fd(fd);
+	close(fd);
+	return bytes;
+}
+
+int bytes_to_fd(const struct bytes *bytes)
+{
+	int fd = bytes_begin();
+
 	write_whole(fd, bytes);
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 	return fd;
@@ -316,7 +344,7 @@ uint32_t reference_crc32c(uint32_t crc, const uint8_t *data, size_t length)
 	return ~crc;
 }
 
-static uint64_t mix(uint64_t x)
+uint64_t reference_mix(uint64_t x)
 {
 	x ^= x >> 33;
 	x *= UINT64_C(0xff51afd7ed558ccd);
@@ -326,8 +354,8 @@ static uint64_t mix(uint64_t x)
 	return x;
 }
 
-/* The upper half of a b by long multiplication in digits of 16 bits. */
-static uint64_t upper_half(uint64_t a, uint64_t b)
+/* By long multiplication in digits of 16 bits. */
+uint64_t reference_upper(uint64_t a, uint64_t b)
 {
 	uint64_t column[8] = { 0 };
 
@@ -348,12 +376,12 @@ static uint64_t upper_half(uint64_t a, uint64_t b)
 
 static uint64_t plus(uint64_t first, uint64_t step, uint64_t i)
 {
-	return i == 0 ? first : mix(first + i * (step | 1));
+	return i == 0 ? first : reference_mix(first + i * (step | 1));
 }
 
 static uint64_t minus(uint64_t first, uint64_t step, uint64_t i)
 {
-	return i == 0 ? first : mix(first - i * (step | 1));
+	return i == 0 ? first : reference_mix(first - i * (step | 1));
 }
 
 void reference_positions(const struct sketch_params *params, struct sketch_hash hash,
@@ -364,7 +392,7 @@ void reference_positions(const struct sketch_params *params, struct sketch_hash 
 
 	if (params->layout == SKETCH_CLASSIC) {
 		for (uint32_t i = 0; i < params->k; i++)
-			positions[i] = upper_half(plus(hash.h1, hash.h2, i), params->m);
+			positions[i] = reference_upper(plus(hash.h1, hash.h2, i), params->m);
 		return;
 	}
 	h = params->k / params->g;
@@ -372,7 +400,7 @@ void reference_positions(const struct sketch_params *params, struct sketch_hash 
 	for (uint32_t j = 0; j < params->g; j++) {
 		uint64_t u = plus(hash.h1, hash.h2, j);
 		uint64_t v = minus(hash.h2, hash.h1, j);
-		uint64_t first = 512 * (j * blocks + upper_half(u, blocks));
+		uint64_t first = 512 * (j * blocks + reference_upper(u, blocks));
 
 		for (uint32_t i = 0; i < h; i++)
 			positions[j * h + i] =
@@ -597,15 +625,19 @@ struct sketch_bloom *filter_from_bytes(const struct bytes *file, enum sketch_acc
 struct bytes filter_bytes(struct sketch_bloom *filter)
 {
 	struct sketch_error error;
-	struct bytes bytes;
-	int fd = memfd_create("test", MFD_CLOEXEC);
+	int fd = bytes_begin();
 
-	assert_true(fd >= 0);
 	assert_status(SKETCH_OK, sketch_bloom_write(filter, fd, &error), &error);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	bytes = bytes_from_fd(fd);
-	close(fd);
-	return bytes;
+	return bytes_end(fd);
+}
+
+void assert_filter_bytes(struct sketch_bloom *filter, const struct bytes *expected)
+{
+	struct bytes bytes = filter_bytes(filter);
+
+	assert_int_equal(bytes.length, expected->length);
+	assert_memory_equal(bytes.data, expected->data, bytes.length);
+	bytes_free(&bytes);
 }
 
 void filter_add(struct sketch_bloom *filter, struct sketch_hash hash)

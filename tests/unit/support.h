@@ -45,6 +45,9 @@ bool run_long(void);
 /* Is the program slowed down by an instrument (sanitizers, valgrind)? */
 bool run_slow(void);
 
+/* Pages of this process: all, or the resident ones. */
+long run_pages(bool resident);
+
 /* The path of a file under the top of the source tree. */
 void top_path(char path[512], const char *name);
 
@@ -84,6 +87,9 @@ void bytes_to_file(const struct bytes *bytes, const char *path);
 
 /* A regular file without a name that holds the bytes, at position 0. */
 int bytes_to_fd(const struct bytes *bytes);
+/* An empty one; and all that was written to it, which closes it. */
+int bytes_begin(void);
+struct bytes bytes_end(int fd);
 
 uint32_t get32(const uint8_t *from);
 uint64_t get64(const uint8_t *from);
@@ -98,6 +104,10 @@ struct bytes bytes_from_hex(const char *text);
 
 /* CRC-32C, a bit at a time. */
 uint32_t reference_crc32c(uint32_t crc, const uint8_t *data, size_t length);
+
+/* The last mixing of MurmurHash3, and the upper half of a product. */
+uint64_t reference_mix(uint64_t x);
+uint64_t reference_upper(uint64_t a, uint64_t b);
 
 /* The positions of a key by rule 1, as sketch-format(5) writes it: k of them,
  * repeats included, in 0..m-1. */
@@ -136,6 +146,7 @@ struct sketch_params params_random(struct dice *dice);
 struct sketch_bloom *filter_make(const struct sketch_params *params);
 struct sketch_bloom *filter_from_bytes(const struct bytes *file, enum sketch_access access);
 struct bytes filter_bytes(struct sketch_bloom *filter);
+void assert_filter_bytes(struct sketch_bloom *filter, const struct bytes *expected);
 void filter_add(struct sketch_bloom *filter, struct sketch_hash hash);
 bool filter_has(struct sketch_bloom *filter, struct sketch_hash hash);
 struct sketch_hash hash_text(const char *text, uint32_t seed);

@@ -1029,23 +1029,11 @@ static void new__bad_identity_or_layers__is_refused(void **state)
 	assert_status(SKETCH_RANGE, try_new(&ladder, params, 5, UINT64_MAX, &error), &error);
 }
 
-/* Pages of the process: all, or the resident ones. */
-static long pages(bool resident)
-{
-	long size = 0, rss = 0;
-	FILE *file = fopen("/proc/self/statm", "r");
-
-	assert_non_null(file);
-	assert_int_equal(fscanf(file, "%ld %ld", &size, &rss), 2);
-	fclose(file);
-	return resident ? rss : size;
-}
-
 static void new__beyond_budget__is_refused_with_its_size_and_takes_no_memory(void **state)
 {
 	struct sketch_params params = params_classic(UINT64_C(1) << 40, 7);
 	struct sketch_error error;
-	long before = pages(false);
+	long before = run_pages(false);
 
 	(void)state;
 	assert_status(SKETCH_NO_MEMORY, try_new(&IDENTITY, &params, 1, UINT64_C(1) << 30, &error),
@@ -1054,7 +1042,7 @@ static void new__beyond_budget__is_refused_with_its_size_and_takes_no_memory(voi
 	/* 137,438,953,472 bytes, 137.4 GB or 128 GiB */
 	if (!strstr(error.text, "137") && !strstr(error.text, "128"))
 		fail_msg("\"%s\" does not state the size", error.text);
-	assert_in_range(labs(pages(false) - before), 0, 256);
+	assert_in_range(labs(run_pages(false) - before), 0, 256);
 	params = params_classic(UINT64_C(1) << 23, 7);
 	assert_status(SKETCH_NO_MEMORY, try_new(&IDENTITY, &params, 1, 1 << 19, &error), &error);
 	assert_status(SKETCH_OK, try_new(&IDENTITY, &params, 1, 1 << 21, &error), &error);
@@ -1091,7 +1079,7 @@ static void new__a_gigabyte__is_not_touched_until_used(void **state)
 {
 	struct sketch_params params = params_classic((UINT64_C(1) << 33) + 512, 7);
 	struct sketch_bloom *filter;
-	long before = pages(true);
+	long before = run_pages(true);
 
 	(void)state;
 	/* An instrument keeps notes of its own about memory. */
@@ -1101,7 +1089,7 @@ static void new__a_gigabyte__is_not_touched_until_used(void **state)
 	filter_add(filter, hash_text("a", 0));
 	assert_true(filter_has(filter, hash_text("a", 0)));
 	assert_false(filter_has(filter, hash_text("b", 0)));
-	assert_in_range(pages(true) - before, 0, 64 * 1024 * 1024 / sysconf(_SC_PAGESIZE));
+	assert_in_range(run_pages(true) - before, 0, 64 * 1024 * 1024 / sysconf(_SC_PAGESIZE));
 	sketch_bloom_free(filter);
 }
 

@@ -57,14 +57,10 @@ static struct sketch_hash hash_of(uint64_t key)
 
 static struct bytes bytes_of(struct sketch_cuckoo *cuckoo)
 {
-	int fd = bytes_to_fd(&(struct bytes){ NULL, 0 });
-	struct bytes bytes;
+	int fd = bytes_begin();
 
 	assert_status(SKETCH_OK, sketch_cuckoo_write(cuckoo, fd, NULL), NULL);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	bytes = bytes_from_fd(fd);
-	close(fd);
-	return bytes;
+	return bytes_end(fd);
 }
 
 static enum sketch_status read_bytes(struct sketch_cuckoo **cuckoo, const struct bytes *bytes,
@@ -79,31 +75,6 @@ static enum sketch_status read_bytes(struct sketch_cuckoo **cuckoo, const struct
 }
 
 /* ------------------------------------------------------- the table, as described */
-
-/* The upper half of a product, a bit at a time. */
-static uint64_t upper(uint64_t a, uint64_t b)
-{
-	uint64_t high = 0, low = 0;
-
-	for (int bit = 63; bit >= 0; bit--) {
-		high = high << 1 | low >> 63;
-		low <<= 1;
-		if (a >> bit & 1) {
-			low += b;
-			high += low < b;
-		}
-	}
-	return high;
-}
-
-static uint64_t mix(uint64_t x)
-{
-	x ^= x >> 33;
-	x *= UINT64_C(0xff51afd7ed558ccd);
-	x ^= x >> 33;
-	x *= UINT64_C(0xc4ceb9fe1a85ec53);
-	return x ^ x >> 33;
-}
 
 /* Slot s of bucket b, bit by bit. */
 static uint64_t slot_of(const struct bytes *file, uint32_t f, uint64_t b, unsigned int s)
@@ -122,8 +93,9 @@ static uint64_t slot_of(const struct bytes *file, uint32_t f, uint64_t b, unsign
 static unsigned int copies_in(const struct bytes *file, uint32_t f, uint64_t buckets,
 			      struct sketch_hash hash)
 {
-	uint64_t fingerprint = 1 + upper(hash.h2, (UINT64_C(1) << f) - 1);
-	uint64_t first = upper(hash.h1, buckets), sum = upper(mix(fingerprint), buckets);
+	uint64_t fingerprint = 1 + reference_upper(hash.h2, (UINT64_C(1) << f) - 1);
+	uint64_t first = reference_upper(hash.h1, buckets),
+		 sum = reference_upper(reference_mix(fingerprint), buckets);
 	uint64_t second = (sum + buckets - first) % buckets;
 	unsigned int copies = 0;
 

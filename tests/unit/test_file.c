@@ -1314,20 +1314,9 @@ static void add__file_read_to_be_written__is_as_if_never_saved(void **state)
 
 /* -------------------------------------------------------------------- hostile */
 
-static long resident_pages(void)
-{
-	long size = 0, rss = 0;
-	FILE *file = fopen("/proc/self/statm", "r");
-
-	assert_non_null(file);
-	assert_int_equal(fscanf(file, "%ld %ld", &size, &rss), 2);
-	fclose(file);
-	return rss;
-}
-
 static void assert_little_memory(long before)
 {
-	assert_in_range(resident_pages() - before + 256, 0,
+	assert_in_range(run_pages(true) - before + 256, 0,
 			256 + 50L * 1000 * 1000 / sysconf(_SC_PAGESIZE));
 }
 
@@ -1369,7 +1358,7 @@ static void read__header_claims_a_gigabyte_not_there__takes_little_memory(void *
 {
 	uint64_t length;
 	struct bytes head = gigabyte_head(&length);
-	long before = resident_pages();
+	long before = run_pages(true);
 
 	(void)state;
 	for (size_t a = 0; a < COUNT_OF(accesses); a++)
@@ -1421,7 +1410,7 @@ static void read__gigabyte_file__is_mapped_and_touched_where_used(void **state)
 	bytes_to_file(&head, path);
 	assert_int_equal(truncate(path, (off_t)length), 0);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	before = resident_pages();
+	before = run_pages(true);
 	assert_status(SKETCH_OK,
 		      sketch_bloom_read(&filter, fd, SKETCH_READ, UINT64_MAX, NULL, &error),
 		      &error);

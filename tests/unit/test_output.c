@@ -65,7 +65,7 @@ static void write__pieces_of_all_sizes__arrive_in_order(void **state)
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 8; seed++) {
-		int fd = memfd_create("test", MFD_CLOEXEC);
+		int fd = bytes_begin();
 		struct output *output = output_open(dup(fd), "file");
 		struct bytes bytes;
 
@@ -73,11 +73,9 @@ static void write__pieces_of_all_sizes__arrive_in_order(void **state)
 		assert_true(write_stream(output, stream, seed));
 		assert_false(output_failed(output));
 		assert_true(output_close(output));
-		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-		bytes = bytes_from_fd(fd);
+		bytes = bytes_end(fd);
 		assert_stream(&bytes);
 		bytes_free(&bytes);
-		close(fd);
 	}
 	free(stream);
 }
@@ -85,7 +83,7 @@ static void write__pieces_of_all_sizes__arrive_in_order(void **state)
 static void take__pieces_of_all_sizes_in_memory__arrive_in_order(void **state)
 {
 	uint8_t *stream = stream_make();
-	int fd = memfd_create("test", MFD_CLOEXEC);
+	int fd = bytes_begin();
 	struct output *output = output_open(dup(fd), "file"), *memory = output_open_memory();
 	struct bytes bytes;
 
@@ -104,17 +102,15 @@ static void take__pieces_of_all_sizes_in_memory__arrive_in_order(void **state)
 	assert_true(output_close(output));
 	assert_int_equal(lseek(fd, 0, SEEK_END), STREAM_LENGTH + 2);
 	assert_int_equal(ftruncate(fd, STREAM_LENGTH), 0);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	bytes = bytes_from_fd(fd);
+	bytes = bytes_end(fd);
 	assert_stream(&bytes);
 	bytes_free(&bytes);
-	close(fd);
 	free(stream);
 }
 
 static void write__small_pieces__kept_until_flushed(void **state)
 {
-	int fd = memfd_create("test", MFD_CLOEXEC);
+	int fd = bytes_begin();
 	struct output *output = output_open(dup(fd), "file");
 
 	(void)state;
@@ -141,7 +137,7 @@ static void write__buffer__page_aligned(void **state)
 
 static void text__longer_than_the_buffer__whole(void **state)
 {
-	int fd = memfd_create("test", MFD_CLOEXEC);
+	int fd = bytes_begin();
 	struct output *output = output_open(dup(fd), "file");
 	uint8_t *stream = stream_make();
 	struct bytes bytes;
@@ -153,8 +149,7 @@ static void text__longer_than_the_buffer__whole(void **state)
 		assert_true(output_text(output, "%.*s", 9999, (const char *)stream));
 	assert_true(output_text(output, "<%.*s>", (int)STREAM_LENGTH, (const char *)stream));
 	assert_true(output_close(output));
-	lseek(fd, 0, SEEK_SET);
-	bytes = bytes_from_fd(fd);
+	bytes = bytes_end(fd);
 	assert_int_equal(bytes.length, 40 * 9999 + STREAM_LENGTH + 2);
 	for (size_t i = 0; i < 40; i++)
 		assert_memory_equal(bytes.data + i * 9999, stream, 9999);
@@ -163,7 +158,6 @@ static void text__longer_than_the_buffer__whole(void **state)
 	assert_int_equal(bytes.data[bytes.length - 1], '>');
 	bytes_free(&bytes);
 	free(stream);
-	close(fd);
 }
 
 /* ------------------------------------------------------------------- pipes */

@@ -62,15 +62,6 @@ static bool see(struct sketch_bloom *filter, uint64_t number, bool refresh)
 	return found;
 }
 
-static void assert_bytes(struct sketch_bloom *filter, const struct bytes *expected)
-{
-	struct bytes bytes = filter_bytes(filter);
-
-	assert_int_equal(bytes.length, expected->length);
-	assert_memory_equal(bytes.data, expected->data, bytes.length);
-	bytes_free(&bytes);
-}
-
 /* -------------------------------------------------------------------- making */
 
 static void new__of_records__starts_at_stamp_1_without_a_landmark(void **state)
@@ -326,7 +317,7 @@ static void advance__to_the_past__changes_nothing(void **state)
 	sketch_window_advance(filter, 50);
 	sketch_window_advance(filter, 49);
 	sketch_window_advance(filter, 0);
-	assert_bytes(filter, &before);
+	assert_filter_bytes(filter, &before);
 	bytes_free(&before);
 	sketch_bloom_free(filter);
 }
@@ -414,7 +405,7 @@ static void save__in_the_middle__goes_on_as_if_never_stopped(void **state)
 			}
 		}
 		expected = filter_bytes(whole);
-		assert_bytes(parts, &expected);
+		assert_filter_bytes(parts, &expected);
 		bytes_free(&expected);
 		sketch_bloom_free(whole);
 		sketch_bloom_free(parts);
@@ -693,7 +684,7 @@ static void insert__records_of_a_golden_file__give_the_file(void **state)
 			records++;
 		}
 		sketch_bloom_set_records(filter, records);
-		assert_bytes(filter, &expected);
+		assert_filter_bytes(filter, &expected);
 		bytes_free(&input);
 		bytes_free(&expected);
 		sketch_bloom_free(filter);
