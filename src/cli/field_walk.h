@@ -139,8 +139,11 @@ FIELD_WALK bool field_walk_seek(struct field_walk *walk, uint64_t number, size_t
 FIELD_WALK size_t field_walk_end(const struct field_walk *walk, size_t at)
 {
 	size_t word = at / 64;
-	uint64_t bits = walk->ends[word] & ~UINT64_C(0) << at % 64;
+	uint64_t bits = walk->ends[word] & ~UINT64_C(0) << at % 64, next = bits == 0;
 
+	/* In this word or in the next is a coin toss, which no branch is to guess. */
+	word += next;
+	bits |= walk->ends[word] & -next;
 	while (bits == 0)
 		bits = walk->ends[++word];
 	return 64 * word + (size_t)__builtin_ctzll(bits);
@@ -179,31 +182,53 @@ FIELD_WALK bool field_walk_is_joined(const struct field_walk *walk, const uint8_
 	return true;
 }
 
+/* The same way from the record's beginning again. */
+FIELD_WALK void field_walk_begin(struct field_walk *walk)
+{
+	walk->word = 0;
+	walk->passed = 0;
+	walk->starts = field_walk_starts(walk, 0);
+}
+
+/* Adds fields first to last one by one, which are there: what separates them is not what
+ * joins them. */
+FIELD_WALK void field_walk_add_each(struct field_walk walk, const struct field_range *range,
+				    const uint8_t *record, struct field_join *join)
+{
+	size_t start;
+
+	field_walk_begin(&walk);
+	for (uint64_t number = range->first;; number = walk.passed + 1) {
+		if (number > range->last || !field_walk_seek(&walk, number, &start))
+			return;
+		field_join_add(join, record + start, field_walk_end(&walk, start) - start, true);
+	}
+}
+
 /* Adds fields first to last, of which the first begins at `start`; false where there are
  * fewer, or there is no field `needed` in an open range. */
 FIELD_WALK bool field_walk_add(struct field_walk *walk, const struct field_range *range,
 			       uint64_t needed, const uint8_t *record, size_t start,
 			       struct field_join *join)
 {
-	struct field_walk again = *walk;
 	bool open = range->last == UINT64_MAX;
 	uint64_t highest = open ? needed : range->last;
 	size_t stop = start;
 
+	if (range->first == range->last) {
+		field_join_add(join, record + start, field_walk_end(walk, start) - start, true);
+		return true;
+	}
 	if (range->first < highest && !field_walk_seek(walk, highest, &stop))
 		return false;
 	if (!open)
 		stop = field_walk_end(walk, stop);
 	else
 		stop = walk->blanks ? field_walk_last_end(walk, start) : walk->length;
-	if (!walk->blanks || range->first == range->last ||
-	    field_walk_is_joined(walk, record, start, stop, join->joint)) {
+	if (!walk->blanks || field_walk_is_joined(walk, record, start, stop, join->joint))
 		field_join_add(join, record + start, stop - start, true);
-		return true;
-	}
-	do {
-		field_join_add(join, record + start, field_walk_end(&again, start) - start, true);
-	} while (again.passed < range->last && field_walk_seek(&again, again.passed + 1, &start));
+	else
+		field_walk_add_each(*walk, range, record, join);
 	return true;
 }
 
@@ -212,7 +237,7 @@ FIELD_WALK bool field_walk_add(struct field_walk *walk, const struct field_range
 FIELD_WALK bool field_walk_list(struct field_walk *walk, const struct field_list *list,
 				const uint8_t *record, struct field_join *join)
 {
-	walk->starts = field_walk_starts(walk, 0);
+	field_walk_begin(walk);
 	for (size_t i = 0; i < list->count; i++) {
 		size_t start;
 
