@@ -4,9 +4,9 @@
  * the others it works on one itself: so it neither idles nor lets them wait, and a block
  * that it reads for itself is still in its cache.
  *
- * Blocks are numbered; a worker that is through with one waits until all before it are
- * out.  The queue is taken from in order, so the block whose turn it is always has a
- * thread, and nobody waits for ever. */
+ * Where something is put out for every block they are numbered, and a worker that is
+ * through with one waits until all before it are out.  The queue is taken from in order, so
+ * the block whose turn it is always has a thread, and nobody waits for ever. */
 #include "parallel.h"
 
 #include <pthread.h>
@@ -77,7 +77,7 @@ struct crew {
 	size_t queued;
 	uint64_t put;       /* blocks that were ever in it */
 	struct block *idle; /* blocks that wait to be filled */
-	uint64_t turn;      /* the block that is next to go out */
+	uint64_t turn;      /* the block that is next to go out; how many are done */
 	bool closed;        /* no further blocks will come */
 	bool stopped, failed;
 	struct records_tally tally;
@@ -159,7 +159,8 @@ static void do_block(struct crew *crew, const struct parallel_worker *worker, st
 	if (!over)
 		step = work(worker, cutter, &block->bytes);
 	pthread_mutex_lock(&crew->mutex);
-	wait_turn(crew, block);
+	if (worker->block != NULL)
+		wait_turn(crew, block);
 	over = over || is_over(crew);
 	pthread_mutex_unlock(&crew->mutex);
 	/* Nobody else gets past wait_turn until the turn is given on. */
