@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "message.h"
+#include "open.h"
 
 /* ------------------------------------------------------------------- options */
 
@@ -111,7 +112,17 @@ static bool read_all(const char *name, int fd, char *text, size_t size, size_t *
 	return true;
 }
 
-bool keying_read(struct keying *keying)
+static bool is_output(const char *name, int fd, const char *output)
+{
+	bool named = output != NULL && strcmp(output, "-") != 0;
+
+	if (!open_is_stdout(fd) && !(named && open_is_of(fd, output)))
+		return false;
+	message("%s: is the output, too", name);
+	return true;
+}
+
+bool keying_read(struct keying *keying, const char *output)
 {
 	char text[DIGITS + 2]; /* one more than there may be */
 	size_t length;
@@ -125,7 +136,7 @@ bool keying_read(struct keying *keying)
 		message_errno(keying->path, errno);
 		return false;
 	}
-	good = check_file(keying->path, fd) &&
+	good = !is_output(keying->path, fd, output) && check_file(keying->path, fd) &&
 	       read_all(keying->path, fd, text, sizeof text, &length);
 	if (good && !parse(text, length, &keying->secret)) {
 		message("%s: a key is %d hexadecimal digits on a line of their own, and nothing "

@@ -21,8 +21,10 @@ struct option_group keying_option_group(struct keying *keying);
 bool keying_check(const struct keying *keying, bool has_seed);
 
 /* Reads the key if one was named: 32 hexadecimal digits, one line, which in a regular file
- * only its owner may read, the user or root.  False after a message. */
-bool keying_read(struct keying *keying);
+ * only its owner may read, the user or root.  False after a message, which there is, too,
+ * where it is the file that standard output goes to or `output` names (NULL, "-": none):
+ * what was hashed under a key that is written over can never be asked again. */
+bool keying_read(struct keying *keying, const char *output);
 
 /* Overwrites the key. */
 void keying_end(struct keying *keying);

@@ -55,6 +55,13 @@ bool open_is_sketch(const char *name)
 	return is;
 }
 
+bool open_is_of(int fd, const char *name)
+{
+	struct stat ours, named;
+
+	return fstat(fd, &ours) == 0 && stat(name, &named) == 0 && is_same(&ours, &named);
+}
+
 bool open_is_stdout(int fd)
 {
 	struct stat ours, out;

@@ -42,6 +42,9 @@ bool open_stat(const char *name, struct stat *st);
 /* Whether two names are of the same regular file, or both of standard input. */
 bool open_same_file(const char *name, const char *other);
 
+/* Whether the descriptor is of the regular file that has this name. */
+bool open_is_of(int fd, const char *name);
+
 /* Whether the descriptor is of the regular file that standard output goes to. */
 bool open_is_stdout(int fd);
 

@@ -445,7 +445,7 @@ int main(int argc, char **argv)
 	system_begin();
 	message_begin("bloom-build");
 	if (parse_args(&build, argc, argv, &status))
-		status = keying_read(&build.plan.keying) && run_build(&build) ? 0 : 2;
+		status = keying_read(&build.plan.keying, build.output) && run_build(&build) ? 0 : 2;
 	keying_end(&build.plan.keying);
 	return system_end(status);
 }

@@ -552,7 +552,7 @@ int main(int argc, char **argv)
 	system_begin();
 	message_begin("bloom-query");
 	if (parse_args(&query, argc, argv, &status))
-		status = keying_read(&query.keying) ? run_query(&query) : 2;
+		status = keying_read(&query.keying, NULL) ? run_query(&query) : 2;
 	keying_end(&query.keying);
 	free(query.filters.items);
 	free(query.keys.items);

@@ -600,7 +600,7 @@ int main(int argc, char **argv)
 	system_begin();
 	message_begin("bloom-uniq");
 	if (parse_args(&uniq, argc, argv, &status))
-		status = keying_read(&uniq.plan.keying) ? run_uniq(&uniq) : 2;
+		status = keying_read(&uniq.plan.keying, uniq.duplicates) ? run_uniq(&uniq) : 2;
 	keying_end(&uniq.plan.keying);
 	return system_end(status);
 }

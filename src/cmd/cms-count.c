@@ -582,7 +582,9 @@ int main(int argc, char **argv)
 	system_begin();
 	message_begin("cms-count");
 	if (parse_args(&count, argc, argv, &status))
-		status = keying_read(&count.counts.keying) ? run_count(&count) : 2;
+		status = keying_read(&count.counts.keying, count.counts.output) ?
+				 run_count(&count) :
+				 2;
 	keying_end(&count.counts.keying);
 	free(count.counts.queries.items);
 	free(count.keys.items);

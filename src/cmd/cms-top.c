@@ -695,7 +695,7 @@ int main(int argc, char **argv)
 	system_begin();
 	message_begin("cms-top");
 	if (parse_args(&top, argc, argv, &status))
-		status = keying_read(&top.counts.keying) ? run_top(&top) : 2;
+		status = keying_read(&top.counts.keying, top.counts.output) ? run_top(&top) : 2;
 	keying_end(&top.counts.keying);
 	free(top.counts.queries.items);
 	return system_end(status);

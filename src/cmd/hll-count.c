@@ -535,7 +535,7 @@ int main(int argc, char **argv)
 	system_begin();
 	message_begin("hll-count");
 	if (parse_args(&count, argc, argv, &status))
-		status = keying_read(&count.keying) ? run_count(&count) : 2;
+		status = keying_read(&count.keying, count.output) ? run_count(&count) : 2;
 	keying_end(&count.keying);
 	free(count.queries.items);
 	return system_end(status);

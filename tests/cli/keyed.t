@@ -94,6 +94,26 @@ for words in "bloom-build -n 1k -o new" "bloom-build --append new" "bloom-uniq" 
 done
 chmod 644 list
 
+# ---- it is not written over
+cp -p key kept
+ln -s kept link
+for words in "bloom-build -o" "bloom-build -n 1k -o" "bloom-uniq --duplicates" "cms-count -o" \
+	"cms-top -o" "hll-count -o"; do
+	for name in kept link; do
+		# shellcheck disable=SC2086 # words
+		clean_error "$words of $name, the key" "is the output, too" \
+			$words $name --key-file kept list
+	done
+done
+for tool in bloom-build bloom-uniq cms-count cms-top hll-count "bloom-query reference"; do
+	clean_error "$tool: nor by what standard output is" "kept: is the output, too" \
+		bash -c "exec $tool --key-file kept list >>kept"
+done
+bloom-build --key-file kept -n 1k -o - list >f
+same reference f "any other output will do"
+bloom-build --key-file /dev/stdin -n 1k -o - list <kept >f
+same reference f "so it will where the key is standard input"
+
 # ---- the same key and records, the same bytes; another key, others
 bloom-build --key-file key -n 1k -o f list
 same reference f "the same again"
