@@ -71,9 +71,19 @@ bool open_is_stdout(int fd)
 
 static bool sketch_was_stdin;
 
-bool open_stdin_was_sketch(void)
+/* "/dev/stdin" opens a file anew, but of a pipe there is one only. */
+static bool is_stdin(int fd)
 {
-	return sketch_was_stdin;
+	struct stat ours, in;
+
+	return fd == STDIN_FILENO || (fstat(fd, &ours) == 0 && S_ISFIFO(ours.st_mode) &&
+				      fstat(STDIN_FILENO, &in) == 0 && ours.st_dev == in.st_dev &&
+				      ours.st_ino == in.st_ino);
+}
+
+bool open_was_sketch(int fd)
+{
+	return sketch_was_stdin && is_stdin(fd);
 }
 
 struct sketch_file *open_sketch(const char *name, enum sketch_access access)
@@ -87,15 +97,14 @@ struct sketch_file *open_sketch(const char *name, enum sketch_access access)
 		message_errno(name, errno);
 		return NULL;
 	}
-	if (standard && sketch_was_stdin)
+	if (open_was_sketch(fd))
 		message("standard input: named twice, and can be read but once");
 	else if (open_is_stdout(fd))
 		message("%s: is the output, too", message_input_name(name));
 	else if (sketch_file_read(&file, fd, access, system_memory(), NULL, &error) != SKETCH_OK)
 		message_file(message_input_name(name), &error);
-	if (standard)
-		sketch_was_stdin = true;
-	else
+	sketch_was_stdin = sketch_was_stdin || is_stdin(fd);
+	if (!standard)
 		close(fd);
 	return file;
 }

@@ -16,8 +16,9 @@ struct sketch_file *open_sketch(const char *name, enum sketch_access access);
  * looked at. */
 bool open_is_sketch(const char *name);
 
-/* Whether open_sketch has read standard input, which then is no input of records any more. */
-bool open_stdin_was_sketch(void);
+/* Whether the descriptor is standard input, or the very pipe that it is, and open_sketch has
+ * read that, by whatever name: then nothing is left in it for anybody else. */
+bool open_was_sketch(int fd);
 
 /* Says why no sketch came of a file of this kind, which was read; where it does not fit
  * what was wanted also what tool it is for. */

@@ -83,6 +83,8 @@ static uint64_t total_size(const struct records_setup *setup)
 	return total;
 }
 
+static const char spent[] = "was the sketch, and cannot be read for anything else";
+
 static bool open_list(struct records *r)
 {
 	const char *name = r->setup.options->files0_from;
@@ -92,7 +94,11 @@ static bool open_list(struct records *r)
 	r->list = strcmp(name, "-") == 0 ? fdopen(STDIN_FILENO, "r") : fopen(name, "re");
 	if (r->list == NULL)
 		message_errno(message_input_name(name), errno);
-	return r->list != NULL;
+	else if (open_was_sketch(fileno(r->list)))
+		message("%s: %s", message_input_name(name), spent);
+	else
+		return true;
+	return false;
 }
 
 static uint8_t *map_buffer(size_t size)
@@ -229,8 +235,8 @@ static enum step open_input(struct records *r, const char *name)
 		return STEP_END;
 	if (standard && r->list != NULL && strcmp(r->setup.options->files0_from, "-") == 0)
 		why = "holds the list of files already";
-	else if (standard && open_stdin_was_sketch())
-		why = "was the sketch, and cannot be read for anything else";
+	else if (fd >= 0 && open_was_sketch(fd))
+		why = spent;
 	else if (fd < 0 || fstat(fd, &st) != 0)
 		why = strerror(errno);
 	else if (S_ISDIR(st.st_mode))

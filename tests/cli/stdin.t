@@ -71,6 +71,22 @@ for command in "cms-count --query - --files0-from=names" \
 	trouble "$command <$file" "standard input: was the sketch" bash -c "exec $command <$file"
 	is "$(wc -l <"$OUT")" 10 "what else is in the list is asked for"
 done
+
+# A pipe is one and the same by any name; a file is opened anew, and recognized.
+spent="was the sketch"
+for inputs in "/dev/stdin" "- /dev/stdin" "/dev/stdin --files0-from=-" \
+	"- --files0-from=/dev/stdin"; do
+	clean_error "cat a.cms | cms-count --query $inputs" "$spent" \
+		bash -c "cat a.cms | cms-count --query $inputs"
+	clean_error "cat a.bloom | bloom-query $inputs" "$spent" \
+		bash -c "cat a.bloom | bloom-query $inputs"
+done
+clean_error "twice by two names" "$twice" bash -c 'cat a.hll | sketch-merge -o new /dev/stdin -'
+clean_error "a file by that name" "is a Bloom filter, not records" \
+	bash -c 'exec bloom-query /dev/stdin <a.bloom'
+expect 0 '3\n' "a pipe of that name, and another" \
+	bash -c 'cat a.bloom | bloom-query /dev/stdin <(echo 3)'
+
 expect 0 '1\t3\n' "keys of the command line need no records" \
 	bash -c 'cms-count --query - -e 3 <a.cms'
 expect 0 '1\t3\n1\t1\n' "a file is no standard input" \
