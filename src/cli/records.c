@@ -93,7 +93,8 @@ static bool open_list(struct records *r)
 		return true;
 	r->list = strcmp(name, "-") == 0 ? fdopen(STDIN_FILENO, "r") : fopen(name, "re");
 	if (r->list == NULL)
-		message_errno(message_input_name(name), errno);
+		/* EINVAL: it is open, but not for reading, as system_begin leaves it. */
+		message_errno(message_input_name(name), errno == EINVAL ? EBADF : errno);
 	else if (open_was_sketch(fileno(r->list)))
 		message("%s: %s", message_input_name(name), spent);
 	else

@@ -69,6 +69,8 @@ fi
 # ---- stdin closed
 clean_error "bloom-build with stdin closed" "" bash -c 'exec bloom-build -n 9 -o new <&-'
 clean_error "bloom-build with stdin closed, to stdout" "" bash -c 'exec bloom-build -n 9 <&-'
+clean_error "a list of names with stdin closed" "standard input: Bad file descriptor" \
+	bash -c 'exec bloom-build -n 9 --files0-from=- <&-'
 clean_error "bloom-query with stdin closed" "" bash -c 'exec bloom-query f.bloom <&-'
 clean_error "sketch-info - with stdin closed" "" bash -c 'exec sketch-info - <&-'
 quietly "stdin closed, but not needed" bash -c 'exec bloom-build -n 9 -o new one <&-'
