@@ -21,6 +21,7 @@ enum { OPTION_ANNOTATE = 300 };
 
 struct query {
 	bool invert, count_only, quiet, annotate;
+	bool filter_first; /* among the operands: no -F */
 	struct words filters, keys;
 	struct record_options records;
 	struct parallel_options parallel;
@@ -92,6 +93,7 @@ static bool sort_operands(struct query *query)
 		option_complain("which filter? Name its file");
 		return false;
 	}
+	query->filter_first = true;
 	query->inputs.count--;
 	return words_add(&query->filters, *query->inputs.items++);
 }
@@ -203,13 +205,17 @@ static bool open_filter(struct run *run, const char *name, enum sketch_access ac
 	return asked->dcso != NULL;
 }
 
-/* Whether the first input is the filter, and what stands in its place is none. */
+/* Whether the first input is the filter, and what stands in its place is none; of a pipe
+ * that cannot be told before it is read. */
 static bool are_reversed(const struct query *query)
 {
 	const char *filter = query->filters.items[0];
+	struct stat st;
 
-	return query->inputs.count > 0 && strcmp(filter, "-") != 0 && !open_is_sketch(filter) &&
-	       open_is_sketch(query->inputs.items[0]);
+	if (!query->filter_first || query->inputs.count == 0 || strcmp(filter, "-") == 0 ||
+	    (stat(filter, &st) == 0 && !S_ISREG(st.st_mode)))
+		return false;
+	return !open_is_sketch(filter) && open_is_sketch(query->inputs.items[0]);
 }
 
 /* Reads all filters before anything is written. */

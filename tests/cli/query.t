@@ -145,6 +145,13 @@ for first in list nowhere; do
 		"2 bloom-query: '$first' is no filter, but 'f.bloom' is: it comes first; $try" \
 		"$first in front of the filter"
 done
+like_records="f.bloom: is a Bloom filter, not records"
+clean_error "not where a pipe holds a filter" "$like_records" \
+	bash -c 'exec bloom-query <(cat f.bloom) f.bloom'
+clean_error "nor a folder" "tmp: Is a directory" bloom-query /tmp f.bloom
+clean_error "-F names a filter wherever it stands" "list: not a sketch file" \
+	bloom-query -F list f.bloom
+clean_error "and other operands are records" "$like_records" bloom-query -F f.bloom f.bloom
 run bloom-query nowhere list
 like "$(cat "$ERR")" '^bloom-query: nowhere: No such file or directory$' "no filter at all"
 run bloom-query list list
