@@ -188,17 +188,27 @@ static volatile sig_atomic_t first_signal;
 
 static const int caught[] = { SIGINT, SIGTERM, SIGHUP };
 
-/* One signal asks for an orderly end; who sends a second one, perhaps since a reader
- * has stopped reading, does not want to wait for it. */
+/* One request often comes as two signals: timeout(1) sends its own to the process and then
+ * to the group, and when a terminal goes the kernel and the shell send one each. */
+#define SAME_REQUEST UINT64_C(250000000)
+
+static uint64_t first_moment; /* only handlers look at it, one at a time */
+
+/* One signal asks for an orderly end; who sends another later, perhaps since a reader has
+ * stopped reading, does not want to wait for it. */
 static void note_signal(int signal_number)
 {
 	struct sigaction action = { .sa_handler = SIG_DFL };
+	uint64_t now = system_clock();
 
-	if (first_signal == 0)
+	if (first_signal == 0) {
 		first_signal = signal_number;
-	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof caught / sizeof caught[0]; i++)
-		sigaction(caught[i], &action, NULL);
+		first_moment = now;
+	} else if (now - first_moment >= SAME_REQUEST) {
+		sigemptyset(&action.sa_mask);
+		sigaction(signal_number, &action, NULL);
+		raise(signal_number); /* taken once this has returned */
+	}
 }
 
 void system_catch_signals(void)
@@ -207,6 +217,8 @@ void system_catch_signals(void)
 		struct sigaction action = { .sa_handler = note_signal }, before;
 
 		sigemptyset(&action.sa_mask);
+		for (size_t j = 0; j < sizeof caught / sizeof caught[0]; j++)
+			sigaddset(&action.sa_mask, caught[j]);
 		if (sigaction(caught[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
 			sigaction(caught[i], &action, NULL);
 	}

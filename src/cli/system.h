@@ -27,8 +27,8 @@ uint64_t system_clock(void);
 uint64_t system_wall_clock(void);
 
 /* The first of INT, TERM and HUP is noted instead of ending the process (those that
- * were ignored stay ignored until then); system calls that wait return EINTR.  A
- * second one ends it. */
+ * were ignored stay ignored until then); system calls that wait return EINTR.  Another one
+ * ends it, if it does not come at once: then it belongs to the first. */
 void system_catch_signals(void);
 /* The first signal that came, or 0. */
 int system_signal(void);

@@ -279,8 +279,26 @@ static int take_two_signals(void *context)
 	raise(SIGHUP);
 	if (system_signal() != SIGHUP)
 		return 10;
+	sleep_ms(300);
 	raise(SIGTERM);
 	return 11;
+}
+
+/* As timeout(1) sends it, and as a terminal goes. */
+static int take_one_signal_twice(void *context)
+{
+	(void)context;
+	system_catch_signals();
+	raise(SIGTERM);
+	raise(SIGTERM);
+	raise(SIGHUP);
+	return system_signal() == SIGTERM ? 12 : 11;
+}
+
+static void signals__two_at_once__are_one(void **state)
+{
+	(void)state;
+	assert_int_equal(child_end(child_start(take_one_signal_twice, NULL)), 12);
 }
 
 static void signals__a_second_one__ends_the_process(void **state)
@@ -407,6 +425,7 @@ int main(void)
 		cmocka_unit_test(memory__resource_limits__counted),
 		cmocka_unit_test(clock__read_twice__does_not_run_back),
 		cmocka_unit_test(signals__caught__noted_and_waits_end),
+		cmocka_unit_test(signals__two_at_once__are_one),
 		cmocka_unit_test(signals__a_second_one__ends_the_process),
 		cmocka_unit_test(signals__ignored_before__stay_ignored),
 		cmocka_unit_test(end__noted_and_blocked__dies_by_the_signal),
