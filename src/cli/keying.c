@@ -145,6 +145,7 @@ bool keying_read(struct keying *keying, const char *output)
 		good = false;
 	}
 	explicit_bzero(text, sizeof text);
+	open_note_key(fd);
 	close(fd);
 	if (good)
 		keying->fingerprint = sketch_secret_fingerprint(&keying->secret);

@@ -69,21 +69,43 @@ bool open_is_stdout(int fd)
 	return fstat(fd, &ours) == 0 && fstat(STDOUT_FILENO, &out) == 0 && is_same(&ours, &out);
 }
 
-static bool sketch_was_stdin;
+static const char was_sketch[] = "was the sketch, and cannot be read for anything else";
+static const char was_key[] = "was the key, and cannot be read for anything else";
+static const char *stdin_was; /* one of them, or NULL */
 
 /* "/dev/stdin" opens a file anew, but of a pipe there is one only. */
 static bool is_stdin(int fd)
 {
 	struct stat ours, in;
 
-	return fd == STDIN_FILENO || (fstat(fd, &ours) == 0 && S_ISFIFO(ours.st_mode) &&
-				      fstat(STDIN_FILENO, &in) == 0 && ours.st_dev == in.st_dev &&
-				      ours.st_ino == in.st_ino);
+	return fd == STDIN_FILENO ||
+	       (fstat(fd, &ours) == 0 && S_ISFIFO(ours.st_mode) && fstat(STDIN_FILENO, &in) == 0 &&
+		ours.st_dev == in.st_dev && ours.st_ino == in.st_ino);
 }
 
-bool open_was_sketch(int fd)
+const char *open_spent(int fd)
 {
-	return sketch_was_stdin && is_stdin(fd);
+	return stdin_was != NULL && is_stdin(fd) ? stdin_was : NULL;
+}
+
+void open_note_key(int fd)
+{
+	struct stat ours, in;
+
+	if (is_stdin(fd) ||
+	    (fstat(fd, &ours) == 0 && fstat(STDIN_FILENO, &in) == 0 && is_same(&ours, &in)))
+		stdin_was = was_key;
+}
+
+static bool refuse_spent(const char *name, int fd)
+{
+	const char *why = open_spent(fd);
+
+	if (why == was_sketch)
+		message("standard input: named twice, and can be read but once");
+	else if (why != NULL)
+		message("%s: %s", message_input_name(name), why);
+	return why != NULL;
 }
 
 struct sketch_file *open_sketch(const char *name, enum sketch_access access)
@@ -97,13 +119,14 @@ struct sketch_file *open_sketch(const char *name, enum sketch_access access)
 		message_errno(name, errno);
 		return NULL;
 	}
-	if (open_was_sketch(fd))
-		message("standard input: named twice, and can be read but once");
+	if (refuse_spent(name, fd))
+		;
 	else if (open_is_stdout(fd))
 		message("%s: is the output, too", message_input_name(name));
 	else if (sketch_file_read(&file, fd, access, system_memory(), NULL, &error) != SKETCH_OK)
 		message_file(message_input_name(name), &error);
-	sketch_was_stdin = sketch_was_stdin || is_stdin(fd);
+	if (stdin_was == NULL && is_stdin(fd))
+		stdin_was = was_sketch;
 	if (!standard)
 		close(fd);
 	return file;

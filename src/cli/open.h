@@ -16,9 +16,13 @@ struct sketch_file *open_sketch(const char *name, enum sketch_access access);
  * looked at. */
 bool open_is_sketch(const char *name);
 
-/* Whether the descriptor is standard input, or the very pipe that it is, and open_sketch has
- * read that, by whatever name: then nothing is left in it for anybody else. */
-bool open_was_sketch(int fd);
+/* Why nobody reads from the descriptor any more: it is standard input, or the very pipe that
+ * it is, and was the sketch or the key, by whatever name.  NULL where it was neither. */
+const char *open_spent(int fd);
+
+/* Notes that the key was read from the descriptor, which may be standard input, or another
+ * description of the file that it is: that is no record. */
+void open_note_key(int fd);
 
 /* Says why no sketch came of a file of this kind, which was read; where it does not fit
  * what was wanted also what tool it is for. */

@@ -83,8 +83,6 @@ static uint64_t total_size(const struct records_setup *setup)
 	return total;
 }
 
-static const char spent[] = "was the sketch, and cannot be read for anything else";
-
 static bool open_list(struct records *r)
 {
 	const char *name = r->setup.options->files0_from;
@@ -95,8 +93,8 @@ static bool open_list(struct records *r)
 	if (r->list == NULL)
 		/* EINVAL: it is open, but not for reading, as system_begin leaves it. */
 		message_errno(message_input_name(name), errno == EINVAL ? EBADF : errno);
-	else if (open_was_sketch(fileno(r->list)))
-		message("%s: %s", message_input_name(name), spent);
+	else if (open_spent(fileno(r->list)) != NULL)
+		message("%s: %s", message_input_name(name), open_spent(fileno(r->list)));
 	else
 		return true;
 	return false;
@@ -236,8 +234,8 @@ static enum step open_input(struct records *r, const char *name)
 		return STEP_END;
 	if (standard && r->list != NULL && strcmp(r->setup.options->files0_from, "-") == 0)
 		why = "holds the list of files already";
-	else if (fd >= 0 && open_was_sketch(fd))
-		why = spent;
+	else if (fd >= 0 && open_spent(fd) != NULL)
+		why = open_spent(fd);
 	else if (fd < 0 || fstat(fd, &st) != 0)
 		why = strerror(errno);
 	else if (S_ISDIR(st.st_mode))

@@ -31,6 +31,16 @@ bloom-build --key-file <(cat key) -n 1k -o f list
 same reference f "a key from another program's output"
 bloom-build --key-file /dev/stdin -n 1k -o f list <key
 same reference f "a key from standard input"
+for tool in bloom-build bloom-uniq cms-count cms-top hll-count "bloom-query reference"; do
+	for key in "cat key |" "exec <key;"; do
+		clean_error "$key $tool: which is no record" "standard input: was the key" \
+			bash -c "$key $tool --key-file /dev/stdin"
+	done
+done
+clean_error "nor a sketch" "standard input: was the key" \
+	bash -c 'cat key | bloom-query --key-file /dev/stdin -e 5 -'
+clean_error "nor a list" "standard input: was the key" \
+	bash -c 'cat key | bloom-uniq --key-file /dev/stdin --files0-from=-'
 
 # refuses_key NAME TEXT
 refuses_key()
