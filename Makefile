@@ -352,7 +352,7 @@ define long
 	tests/run $1
 endef
 
-faults: all-default tests-default ## each system call of each tool fails once (an hour)
+faults: all-default tests-default ## each system call of each tool fails once (minutes)
 	$(call long,tests/cli/faults.t)
 
 differential: all-default ## ROUNDS of random records and options, from FIRST on (an hour)

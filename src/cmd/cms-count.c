@@ -513,7 +513,10 @@ static bool can_share_out(const struct run *run)
 	if (counts_forgets(counts))
 		why = "forgets, so its counts depend on the order of records";
 	else if (sketch_counts_params(counts)->update != SKETCH_PLAIN)
-		why = "is conservative, so its counts depend on the order of records";
+		why = state_is_new(run->target.state) ?
+			      "is made without --plain, so its counts depend on the order of "
+			      "records" :
+			      "is conservative, so its counts depend on the order of records";
 	if (why != NULL)
 		message("%s: --threads: %s", run->count->counts.state.path, why);
 	return why == NULL;

@@ -136,6 +136,9 @@ clean_error "adding to conservative counts" conservative.cms \
 	cms-count -j 2 --append conservative.cms many
 clean_error "weights" weight cms-count -j 2 --plain -W 1 -o new many
 clean_error "asking for distinct records" query hll-count -j 2 --query distinct.1
+clean_error "adding to counts that are still to be made so" "made without --plain" \
+	cms-count -j 2 --append new.cms many
+not_ok "and nothing is made" test -e new.cms
 clean_error "saving in between" save-every hll-count -j 2 --append new --save-every 1s many
 bloom-build --kind counting -n 100 -o copies short
 clean_error "adding where copies count" counting bloom-build -j 2 --append copies many
