@@ -139,11 +139,12 @@ FIELD_WALK bool field_walk_seek(struct field_walk *walk, uint64_t number, size_t
 FIELD_WALK size_t field_walk_end(const struct field_walk *walk, size_t at)
 {
 	size_t word = at / 64;
-	uint64_t bits = walk->ends[word] & ~UINT64_C(0) << at % 64, next = bits == 0;
+	uint64_t bits = walk->ends[word] & ~UINT64_C(0) << at % 64;
+	bool next = bits == 0;
 
 	/* In this word or in the next is a coin toss, which no branch is to guess. */
 	word += next;
-	bits |= walk->ends[word] & -next;
+	bits |= walk->ends[word] & -(uint64_t)next;
 	while (bits == 0)
 		bits = walk->ends[++word];
 	return 64 * word + (size_t)__builtin_ctzll(bits);
