@@ -40,8 +40,8 @@ struct parallel_worker {
 };
 
 /* Reads to the end, or until a worker wants no more; false after a message, and where
- * the reading failed.  The calling thread does all of the reading and is the first of the
- * workers; signals come to it alone.  The records' tally holds what all have seen.
+ * the reading failed.  The calling thread is the first of the workers, who read in turns.
+ * The records' tally holds what all have seen.
  * Where there are two workers or more, the records must have been opened without tick and
  * weights, and their idle is not called: all that was read goes out before a read that
  * would block. */

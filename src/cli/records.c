@@ -561,6 +561,10 @@ static const uint8_t *whole_end(struct records *r)
 
 enum records_outcome records_next_block(struct records *r, struct cutter_bytes *bytes)
 {
+	/* What follows is read into the caller's memory, which is in its cache: the reader's
+	 * own holds but the half record between two blocks. */
+	if (!exchange(r, bytes, r->buffer.begin))
+		return RECORDS_FAILED;
 	for (;;) {
 		enum step step = next_input(r);
 

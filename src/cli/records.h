@@ -125,10 +125,10 @@ enum records_outcome {
 };
 enum records_outcome records_next(struct records *records, struct records_batch *batch);
 
-/* For several threads (parallel.h): the rules for cutting, and the next bytes that hold
- * whole records only, of one input.  The memory of *bytes, all 0 at first, is exchanged
- * for that of the new ones; records_free_block frees it.  One thread may read while
- * others cut what was read.  What they have seen is to be added to the tally. */
+/* For several threads (parallel.h), which read in turns: the rules for cutting, and the
+ * next bytes that hold whole records only, of one input, in the memory of *bytes, all 0 at
+ * first; records_free_block frees it.  One thread may read while others cut what they have
+ * read.  What they have seen is to be added to the tally. */
 struct cutter_bytes;
 struct cutter_rules;
 const struct cutter_rules *records_rules(const struct records *records);

@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -184,7 +186,13 @@ uint64_t system_wall_clock(void)
 
 /* ----------------------------------------------------------------- signals */
 
-static volatile sig_atomic_t first_signal;
+/* Atomic, since threads look at them: what has no lock may be used in a handler. */
+static atomic_int first_signal;
+static atomic_ullong first_moment;
+
+/* The thread that may be waiting in a system call, by its kernel's number; 0: whichever the
+ * signal comes to. */
+static atomic_int waiting_thread;
 
 static const int caught[] = { SIGINT, SIGTERM, SIGHUP };
 
@@ -192,7 +200,10 @@ static const int caught[] = { SIGINT, SIGTERM, SIGHUP };
  * to the group, and when a terminal goes the kernel and the shell send one each. */
 #define SAME_REQUEST UINT64_C(250000000)
 
-static uint64_t first_moment; /* only handlers look at it, one at a time */
+static int this_thread(void)
+{
+	return (int)syscall(SYS_gettid);
+}
 
 /* One signal asks for an orderly end; who sends another later, perhaps since a reader has
  * stopped reading, does not want to wait for it. */
@@ -200,15 +211,25 @@ static void note_signal(int signal_number)
 {
 	struct sigaction action = { .sa_handler = SIG_DFL };
 	uint64_t now = system_clock();
+	int waiting = waiting_thread, saved = errno;
 
 	if (first_signal == 0) {
-		first_signal = signal_number;
 		first_moment = now;
+		first_signal = signal_number;
 	} else if (now - first_moment >= SAME_REQUEST) {
 		sigemptyset(&action.sa_mask);
 		sigaction(signal_number, &action, NULL);
 		raise(signal_number); /* taken once this has returned */
 	}
+	/* What has come to this thread does not end another one's wait. */
+	if (waiting != 0 && waiting != this_thread())
+		(void)syscall(SYS_tgkill, getpid(), waiting, signal_number);
+	errno = saved;
+}
+
+void system_interrupt_here(bool here)
+{
+	waiting_thread = here ? this_thread() : 0;
 }
 
 void system_catch_signals(void)

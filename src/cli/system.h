@@ -30,6 +30,9 @@ uint64_t system_wall_clock(void);
  * were ignored stay ignored until then); system calls that wait return EINTR.  Another one
  * ends it, if it does not come at once: then it belongs to the first. */
 void system_catch_signals(void);
+/* Of several threads this one waits in system calls that a signal is to interrupt, whichever
+ * it comes to; false: it does so no longer. */
+void system_interrupt_here(bool here);
 /* The first signal that came, or 0. */
 int system_signal(void);
 /* For a tool that draws on a terminal: SIGWINCH and SIGCONT make system_woken true from

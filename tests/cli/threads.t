@@ -205,18 +205,21 @@ for j in 1 3; do
 	exec 7>&-
 done
 
-# ---- a signal ends it in order
-mkfifo endless
-bloom-build -n 100k -j 2 --append kept <endless &
-tool=$!
-exec 7>endless
-cat many >&7
-sleep 0.3
-kill -TERM "$tool"
-wait "$tool"
-is "$?" 143 "terminated, it dies by the signal"
-exec 7>&-
-quietly "and what was read is saved" bloom-query -c kept many
-is "$(cat "$OUT")" "$(wc -l <many)" "all of it"
+# ---- a signal ends it in order, whichever thread waits for more
+for j in 2 3 7; do
+	rm -f kept endless
+	mkfifo endless
+	bloom-build -n 100k -j "$j" --append kept <endless &
+	tool=$!
+	exec 7>endless
+	cat many >&7
+	sleep 0.3
+	kill -TERM "$tool"
+	wait "$tool"
+	is "$?" 143 "terminated, it dies by the signal, $j threads"
+	exec 7>&-
+	quietly "and what was read is saved, $j threads" bloom-query -c kept many
+	is "$(cat "$OUT")" "$(wc -l <many)" "all of it, $j threads"
+done
 
 done_testing
