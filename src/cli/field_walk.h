@@ -120,12 +120,10 @@ FIELD_WALK bool field_walk_seek(struct field_walk *walk, uint64_t number, size_t
 	while ((found = (uint64_t)__builtin_popcountll(walk->starts)) < wanted) {
 		walk->passed += found;
 		wanted -= found;
-		if (++walk->word == FIELD_ENDS(walk->length)) {
-			walk->word--;
-			walk->starts = 0;
+		walk->starts = 0;
+		if (walk->word == walk->length / 64)
 			return false;
-		}
-		walk->starts = field_walk_starts(walk, walk->word);
+		walk->starts = field_walk_starts(walk, ++walk->word);
 	}
 	for (; wanted > 1; wanted--)
 		walk->starts &= walk->starts - 1;
@@ -212,14 +210,16 @@ FIELD_WALK bool field_walk_add(struct field_walk *walk, const struct field_range
 			       uint64_t needed, const uint8_t *record, size_t start,
 			       struct field_join *join)
 {
-	bool open = range->last == UINT64_MAX;
-	uint64_t highest = open ? needed : range->last;
 	size_t stop = start;
+	uint64_t highest;
+	bool open;
 
 	if (range->first == range->last) {
 		field_join_add(join, record + start, field_walk_end(walk, start) - start, true);
 		return true;
 	}
+	open = range->last == UINT64_MAX;
+	highest = open ? needed : range->last;
 	if (range->first < highest && !field_walk_seek(walk, highest, &stop))
 		return false;
 	if (!open)
