@@ -13,6 +13,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "cutter.h"
@@ -66,11 +67,11 @@ struct crew {
 
 	pthread_mutex_t mutex;
 	pthread_cond_t may_read, next_turn;
-	bool reading;   /* some thread is */
-	bool read_all;  /* no further block will come */
-	bool unread;    /* since reading failed */
-	uint64_t taken; /* blocks that were read */
-	uint64_t turn;  /* the block that is next to go out; how many are done */
+	atomic_bool reading; /* some thread is; changes with the mutex held */
+	bool read_all;       /* no further block will come */
+	bool unread;         /* since reading failed */
+	uint64_t taken;      /* blocks that were read */
+	uint64_t turn;       /* the block that is next to go out; how many are done */
 	bool stopped, failed;
 	struct records_tally tally;
 };
@@ -108,6 +109,21 @@ static bool finish_blocks(void *context)
 	return !over;
 }
 
+/* A read from a file is over sooner than a thread that sleeps is awake again, so it is worth
+ * a few looks before; a processor that others want is left to them.  Called with the mutex
+ * held, which is given back meanwhile. */
+static void wait_to_read(struct crew *crew)
+{
+	if (crew->reading) {
+		pthread_mutex_unlock(&crew->mutex);
+		for (int looks = 0; looks < 50 && crew->reading; looks++)
+			sched_yield();
+		pthread_mutex_lock(&crew->mutex);
+	}
+	while (crew->reading)
+		pthread_cond_wait(&crew->may_read, &crew->mutex);
+}
+
 /* Reads the next block; false where there is none, or it is over.  Called with the mutex
  * held, which is given back meanwhile. */
 static bool take_block(struct hand *hand)
@@ -115,8 +131,7 @@ static bool take_block(struct hand *hand)
 	struct crew *crew = hand->crew;
 	enum records_outcome outcome;
 
-	while (crew->reading)
-		pthread_cond_wait(&crew->may_read, &crew->mutex);
+	wait_to_read(crew);
 	if (crew->read_all || is_over(crew)) {
 		/* So will the next that waits find. */
 		pthread_cond_signal(&crew->may_read);
