@@ -233,6 +233,16 @@ FIELD_WALK bool field_walk_add(struct field_walk *walk, const struct field_range
 	return true;
 }
 
+/* Whether all ranges of a list are of one field. */
+FIELD_WALK bool field_list_singles(const struct field_list *list)
+{
+	bool singles = true;
+
+	for (size_t i = 0; i < list->count; i++)
+		singles &= list->ranges[i].first == list->ranges[i].last;
+	return singles;
+}
+
 /* Adds all fields of a list, from the record's beginning on; false where one is lacking.
  * There is padding. */
 FIELD_WALK bool field_walk_list(struct field_walk *walk, const struct field_list *list,

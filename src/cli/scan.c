@@ -92,6 +92,15 @@ static inline __attribute__((always_inline)) size_t length_of(const struct scan_
 	return length - (wanted->crlf && length > 0 && starts[0][length - 1] == '\r');
 }
 
+/* --------------------------------------------------------------------- bits */
+
+static inline uint64_t nth_bit(uint64_t bits, uint64_t n)
+{
+	for (; n > 1; n--)
+		bits &= bits - 1;
+	return bits & -bits;
+}
+
 /* ------------------------------------------------------------------- hashes */
 
 static inline __attribute__((always_inline)) void hash_each(const struct scan_hashing *wanted,
@@ -138,6 +147,7 @@ static inline uint64_t portable_mask(const uint8_t *bytes, uint8_t terminator)
 
 #define SCAN(name) portable_##name
 #define SCAN_LANES 1
+#define portable_nth nth_bit
 #define portable_hash_lanes hash_one
 #define SCAN_TARGET
 #include "scan_body.h"
@@ -163,6 +173,7 @@ static inline uint64_t sse2_mask(const uint8_t *bytes, uint8_t terminator)
 
 #define SCAN(name) sse2_##name
 #define SCAN_LANES 1
+#define sse2_nth nth_bit
 #define sse2_hash_lanes hash_one
 #define SCAN_TARGET
 #include "scan_body.h"
@@ -181,18 +192,19 @@ static inline __attribute__((target("avx2,bmi,popcnt"))) uint64_t avx2_mask(cons
 
 #define SCAN(name) avx2_##name
 #define SCAN_LANES 1
+#define avx2_nth nth_bit
 #define avx2_hash_lanes hash_one
 #define SCAN_TARGET __attribute__((target("avx2,bmi,popcnt")))
 #include "scan_body.h"
 
-static inline __attribute__((target("avx512bw,avx512dq,bmi,popcnt"))) uint64_t
+static inline __attribute__((target("avx512bw,avx512dq,bmi,bmi2,popcnt"))) uint64_t
 avx512_mask(const uint8_t *bytes, uint8_t terminator)
 {
 	return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes),
 				      _mm512_set1_epi8((char)terminator));
 }
 
-static inline __attribute__((always_inline, target("avx512bw,avx512dq,bmi,popcnt"))) void
+static inline __attribute__((always_inline, target("avx512bw,avx512dq,bmi,bmi2,popcnt"))) void
 avx512_hash_lanes(const struct scan_hashing *wanted, const uint8_t *const *keys,
 		  const size_t *lengths, struct sketch_hash *hashes, bool keyed)
 {
@@ -203,9 +215,16 @@ avx512_hash_lanes(const struct scan_hashing *wanted, const uint8_t *const *keys,
 		hash_each(wanted, keys, lengths, LANES, hashes, keyed);
 }
 
+/* Processors that take many steps for it have no AVX-512. */
+static inline __attribute__((always_inline, target("avx512bw,avx512dq,bmi,bmi2,popcnt"))) uint64_t
+avx512_nth(uint64_t bits, uint64_t n)
+{
+	return _pdep_u64(UINT64_C(1) << (n - 1), bits);
+}
+
 #define SCAN(name) avx512_##name
 #define SCAN_LANES LANES
-#define SCAN_TARGET __attribute__((target("avx512bw,avx512dq,bmi,popcnt")))
+#define SCAN_TARGET __attribute__((target("avx512bw,avx512dq,bmi,bmi2,popcnt")))
 #include "scan_body.h"
 
 size_t scan_all(const struct scan_machine **machines, size_t room)
@@ -216,7 +235,7 @@ size_t scan_all(const struct scan_machine **machines, size_t room)
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"))
 		all[count++] = &avx2_machine;
 	if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-	    __builtin_cpu_supports("bmi"))
+	    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
 		all[count++] = &avx512_machine;
 	for (size_t i = 0; i < count && i < room; i++)
 		machines[i] = all[i];
