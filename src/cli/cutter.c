@@ -99,17 +99,6 @@ static void refuse_weight(const struct cutter *cutter, const uint8_t *record, si
 		quotes ? " (fields in quotes? see -Q)" : "");
 }
 
-/* A record without its terminator, and without a CR where that is no part of it. */
-static size_t record_length(const struct cutter_rules *rules, const struct records_batch *batch,
-			    size_t i)
-{
-	const uint8_t *record = batch->starts[i];
-	bool cut = batch->unterminated && i + 1 == batch->count;
-	size_t length = (size_t)(batch->starts[i + 1] - record) - (cut ? 0 : 1);
-
-	return length - (rules->options->crlf && length > 0 && record[length - 1] == '\r');
-}
-
 static uint64_t low_bits(size_t count)
 {
 	return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
@@ -187,8 +176,9 @@ static bool find_weights(struct cutter *cutter, struct records_batch *batch)
 		}
 		if (read_weight(field, length, &batch->weights[i]))
 			continue;
-		refuse_weight(cutter, batch->starts[i], record_length(rules, batch, i),
-			      before + i + 1, field, length);
+		refuse_weight(cutter, batch->starts[i],
+			      (size_t)(batch->starts[i + 1] - batch->starts[i]), before + i + 1,
+			      field, length);
 		return false;
 	}
 	return true;

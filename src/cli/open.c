@@ -114,16 +114,18 @@ struct sketch_file *open_sketch(const char *name, enum sketch_access access)
 	int fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	struct sketch_file *file = NULL;
 	struct sketch_error error;
+	bool good;
 
 	if (fd < 0) {
 		message_errno(name, errno);
 		return NULL;
 	}
-	if (refuse_spent(name, fd))
-		;
-	else if (open_is_stdout(fd))
+	good = !refuse_spent(name, fd);
+	if (good && open_is_stdout(fd)) {
 		message("%s: is the output, too", message_input_name(name));
-	else if (sketch_file_read(&file, fd, access, system_memory(), NULL, &error) != SKETCH_OK)
+		good = false;
+	}
+	if (good && sketch_file_read(&file, fd, access, system_memory(), NULL, &error) != SKETCH_OK)
 		message_file(message_input_name(name), &error);
 	if (stdin_was == NULL && is_stdin(fd))
 		stdin_was = was_sketch;

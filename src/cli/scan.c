@@ -157,6 +157,8 @@ static inline uint64_t portable_mask(const uint8_t *bytes, uint8_t terminator)
 #include "murmur3_lanes.h"
 #include "siphash_lanes.h"
 
+_Static_assert(LANES_PADDING <= SCAN_PADDING, "what may be read behind a key");
+
 static inline uint64_t sse2_mask(const uint8_t *bytes, uint8_t terminator)
 {
 	__m128i pattern = _mm_set1_epi8((char)terminator);
@@ -197,14 +199,16 @@ static inline __attribute__((target("avx2,bmi,popcnt"))) uint64_t avx2_mask(cons
 #define SCAN_TARGET __attribute__((target("avx2,bmi,popcnt")))
 #include "scan_body.h"
 
-static inline __attribute__((target("avx512bw,avx512dq,bmi,bmi2,popcnt"))) uint64_t
-avx512_mask(const uint8_t *bytes, uint8_t terminator)
+#define AVX512_TARGET "avx512bw,avx512dq,bmi,bmi2,popcnt"
+
+static inline __attribute__((target(AVX512_TARGET))) uint64_t avx512_mask(const uint8_t *bytes,
+									  uint8_t terminator)
 {
 	return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes),
 				      _mm512_set1_epi8((char)terminator));
 }
 
-static inline __attribute__((always_inline, target("avx512bw,avx512dq,bmi,bmi2,popcnt"))) void
+static inline __attribute__((always_inline, target(AVX512_TARGET))) void
 avx512_hash_lanes(const struct scan_hashing *wanted, const uint8_t *const *keys,
 		  const size_t *lengths, struct sketch_hash *hashes, bool keyed)
 {
@@ -216,7 +220,7 @@ avx512_hash_lanes(const struct scan_hashing *wanted, const uint8_t *const *keys,
 }
 
 /* Processors that take many steps for it have no AVX-512. */
-static inline __attribute__((always_inline, target("avx512bw,avx512dq,bmi,bmi2,popcnt"))) uint64_t
+static inline __attribute__((always_inline, target(AVX512_TARGET))) uint64_t
 avx512_nth(uint64_t bits, uint64_t n)
 {
 	return _pdep_u64(UINT64_C(1) << (n - 1), bits);
@@ -224,7 +228,7 @@ avx512_nth(uint64_t bits, uint64_t n)
 
 #define SCAN(name) avx512_##name
 #define SCAN_LANES LANES
-#define SCAN_TARGET __attribute__((target("avx512bw,avx512dq,bmi,bmi2,popcnt")))
+#define SCAN_TARGET __attribute__((target(AVX512_TARGET)))
 #include "scan_body.h"
 
 size_t scan_all(const struct scan_machine **machines, size_t room)

@@ -215,8 +215,6 @@ SCAN(hash_some)(const struct scan_hashing *wanted, const uint8_t *const *keys,
 		SCAN(hash_lanes)(wanted, keys, lengths, hashes, keyed);
 	else
 		hash_each(wanted, keys, lengths, count, hashes, keyed);
-	/* Asked for one by one, as hashes come, for the processor has room for some twenty
-	 * lines under way. */
 	for (size_t i = 0; i < count; i++)
 		touch_key(wanted->touch, hashes[i]);
 }

@@ -2,8 +2,8 @@
  *
  * A kernel asks for the lines of a whole batch before it probes, so the misses of a batch
  * overlap with each other; but the processor has room for some twenty of them, and while
- * it waits for the rest nothing else is done.  Asked for one by one between the hashes of
- * the batch, they overlap with the hashing. */
+ * it waits for the rest nothing else is done.  Asked for between the hashes of the
+ * batch, as these come, they overlap with the hashing. */
 #ifndef CORE_TOUCH_H
 #define CORE_TOUCH_H
 
