@@ -19,6 +19,7 @@
 
 #include "field.h"
 #include "option.h"
+#include "scan.h"
 #include "sketch.h"
 #include "touch.h"
 #include "words.h"
@@ -59,7 +60,7 @@ struct records_batch {
 	size_t count; /* 1..RECORDS_BATCH */
 	/* Record i is the bytes from starts[i] to starts[i + 1], terminator included,
 	 * but for the last one where `unterminated`. */
-	const uint8_t *starts[RECORDS_BATCH + 1];
+	const uint8_t *starts[RECORDS_BATCH + 1 + SCAN_OVERSHOOT];
 	bool unterminated;
 	/* Bit i % 64 of keyed[i / 64]: record i has a key.  Its hash, folded where
 	 * that was asked for; meaningless where there is no key. */

@@ -26,14 +26,6 @@ struct quotes {
 	uint64_t escapes; /* does it take the next byte along? */
 };
 
-/* Bit i is the sum, modulo 2, of bits 0 to i. */
-static inline uint64_t running_parity(uint64_t bits)
-{
-	for (int step = 1; step < 64; step *= 2)
-		bits ^= bits << step;
-	return bits;
-}
-
 /* The bytes behind a backslash that are taken along by it: of a run of backslashes each
  * second one is, and what follows a run of an odd number. */
 static inline uint64_t escaped_bytes(uint64_t backslashes, uint64_t *escapes)
@@ -46,33 +38,6 @@ static inline uint64_t escaped_bytes(uint64_t backslashes, uint64_t *escapes)
 	}
 	*escapes = first >> 63;
 	return escaped;
-}
-
-/* The bytes in quotes, the opening one included and the closing one not.
- *
- * Quotes that open and close in turn are a running parity, which no branch has to
- * guess.  But only those quotes do that which begin a field, end one, or come second of
- * two; where the parity opens a quote elsewhere, that is a byte as any other, and what is
- * behind it is worked out again.  A quote that is escaped outside of quotes is no first
- * byte of a field, for the backslash would be, so where a run of backslashes lies is of
- * no account. */
-static inline uint64_t quoted_bytes(uint64_t quotes, uint64_t backslashes, uint64_t separators,
-				    struct quotes *state)
-{
-	uint64_t inside, may_open, stray;
-
-	if ((backslashes | state->escapes) != 0)
-		quotes &= ~escaped_bytes(backslashes, &state->escapes);
-	for (;; quotes ^= stray & -stray) {
-		inside = running_parity(quotes) ^ state->inside;
-		may_open = (separators | quotes) & ~inside;
-		stray = quotes & inside & ~(may_open << 1 | state->opens);
-		if (stray == 0)
-			break;
-	}
-	state->inside = -(inside >> 63);
-	state->opens = may_open >> 63;
-	return inside;
 }
 
 /* ------------------------------------------------------------------ records */
@@ -92,7 +57,28 @@ static inline __attribute__((always_inline)) size_t length_of(const struct scan_
 	return length - (wanted->crlf && length > 0 && starts[0][length - 1] == '\r');
 }
 
+/* ------------------------------------------------------------------- fields */
+
+/* function(arguments..., delimiter, newline, quoted) of wanted->split, compiled for each
+ * sort: of quotes and newlines nothing is to be seen where there are none. */
+#define SPLIT_CALL(function, ...)                                                                  \
+	(wanted->split->delimiter != FIELD_BLANKS ?                                                \
+		 wanted->split->quoted ?                                                           \
+		 function(__VA_ARGS__, (uint8_t)wanted->split->delimiter, false, true) :           \
+		 function(__VA_ARGS__, (uint8_t)wanted->split->delimiter, false, false) :          \
+	 wanted->split->newline_blank ?                                                            \
+		 function(__VA_ARGS__, FIELD_BLANKS, true, wanted->split->quoted) :                \
+	 wanted->split->quoted ? function(__VA_ARGS__, FIELD_BLANKS, false, true) :                \
+				 function(__VA_ARGS__, FIELD_BLANKS, false, false))
+
 /* --------------------------------------------------------------------- bits */
+
+static inline uint64_t shifted_parity(uint64_t bits)
+{
+	for (int step = 1; step < 64; step *= 2)
+		bits ^= bits << step;
+	return bits;
+}
 
 static inline uint64_t nth_bit(uint64_t bits, uint64_t n)
 {
@@ -132,22 +118,44 @@ static inline uint64_t zero_bytes(uint64_t word)
 	return ~(((word & low) + low) | word | low);
 }
 
+static inline uint64_t bytes_equal(uint64_t word, uint8_t byte)
+{
+	return zero_bytes(word ^ byte * UINT64_C(0x0101010101010101));
+}
+
+/* Gathers bits 7, 15, ... 63, of which no others are 1, in one byte. */
+static inline uint64_t gather(uint64_t bits)
+{
+	return (bits >> 7) * UINT64_C(0x0102040810204080) >> 56;
+}
+
 static inline uint64_t portable_mask(const uint8_t *bytes, uint8_t terminator)
 {
-	uint64_t pattern = terminator * UINT64_C(0x0101010101010101), mask = 0;
+	uint64_t mask = 0;
+
+	for (int i = 0; i < 8; i++)
+		mask |= gather(bytes_equal(load_u64(bytes + 8 * i), terminator)) << (8 * i);
+	return mask;
+}
+
+static inline uint64_t portable_blanks(const uint8_t *bytes, bool newline)
+{
+	uint64_t mask = 0;
 
 	for (int i = 0; i < 8; i++) {
-		uint64_t zeros = zero_bytes(load_u64(bytes + 8 * i) ^ pattern) >> 7;
+		uint64_t word = load_u64(bytes + 8 * i);
+		uint64_t blanks = bytes_equal(word, ' ') | bytes_equal(word, '\t');
 
-		/* Gathers bits 0, 8, ... 56 in the top byte. */
-		mask |= (zeros * UINT64_C(0x0102040810204080) >> 56) << (8 * i);
+		if (newline)
+			blanks |= bytes_equal(word, '\n');
+		mask |= gather(blanks) << (8 * i);
 	}
 	return mask;
 }
 
 #define SCAN(name) portable_##name
 #define SCAN_LANES 1
-#define portable_nth nth_bit
+#define portable_parity shifted_parity
 #define portable_hash_lanes hash_one
 #define SCAN_TARGET
 #include "scan_body.h"
@@ -173,15 +181,33 @@ static inline uint64_t sse2_mask(const uint8_t *bytes, uint8_t terminator)
 	return mask;
 }
 
+static inline uint64_t sse2_blanks(const uint8_t *bytes, bool newline)
+{
+	uint64_t blanks = sse2_mask(bytes, ' ') | sse2_mask(bytes, '\t');
+
+	return newline ? blanks | sse2_mask(bytes, '\n') : blanks;
+}
+
 #define SCAN(name) sse2_##name
 #define SCAN_LANES 1
-#define sse2_nth nth_bit
+#define sse2_parity shifted_parity
 #define sse2_hash_lanes hash_one
 #define SCAN_TARGET
 #include "scan_body.h"
 
-static inline __attribute__((target("avx2,bmi,popcnt"))) uint64_t avx2_mask(const uint8_t *bytes,
-									    uint8_t terminator)
+/* The product without carries by a word of ones. */
+static inline __attribute__((target("pclmul"))) uint64_t multiplied_parity(uint64_t bits)
+{
+	__m128i product =
+		_mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)bits), _mm_set1_epi8(-1), 0);
+
+	return (uint64_t)_mm_cvtsi128_si64(product);
+}
+
+#define AVX2_TARGET "avx2,bmi,popcnt,pclmul"
+
+static inline __attribute__((target(AVX2_TARGET))) uint64_t avx2_mask(const uint8_t *bytes,
+								      uint8_t terminator)
 {
 	const __m256i *parts = (const __m256i *)(const void *)bytes;
 	__m256i pattern = _mm256_set1_epi8((char)terminator);
@@ -192,20 +218,49 @@ static inline __attribute__((target("avx2,bmi,popcnt"))) uint64_t avx2_mask(cons
 							     << 32;
 }
 
+/* What the low half of a byte makes it, where it is a blank: else a byte that it is not. */
+static inline __attribute__((target(AVX2_TARGET))) __m128i blank_of_half(bool newline)
+{
+	return _mm_setr_epi8(' ', -1, -1, -1, -1, -1, -1, -1, -1, '\t', newline ? '\n' : -1, -1, -1,
+			     -1, -1, -1);
+}
+
+static inline __attribute__((target(AVX2_TARGET))) uint64_t avx2_blanks(const uint8_t *bytes,
+									bool newline)
+{
+	const __m256i *parts = (const __m256i *)(const void *)bytes;
+	__m256i blank = _mm256_broadcastsi128_si256(blank_of_half(newline));
+	__m256i low = _mm256_loadu_si256(parts), high = _mm256_loadu_si256(parts + 1);
+
+	low = _mm256_cmpeq_epi8(low, _mm256_shuffle_epi8(blank, low));
+	high = _mm256_cmpeq_epi8(high, _mm256_shuffle_epi8(blank, high));
+	return (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high)
+							     << 32;
+}
+
 #define SCAN(name) avx2_##name
 #define SCAN_LANES 1
-#define avx2_nth nth_bit
+#define avx2_parity multiplied_parity
 #define avx2_hash_lanes hash_one
-#define SCAN_TARGET __attribute__((target("avx2,bmi,popcnt")))
+#define SCAN_TARGET __attribute__((target(AVX2_TARGET)))
 #include "scan_body.h"
 
-#define AVX512_TARGET "avx512bw,avx512dq,bmi,bmi2,popcnt"
+#define AVX512_TARGET "avx512bw,avx512cd,avx512dq,bmi,bmi2,popcnt,pclmul"
 
 static inline __attribute__((target(AVX512_TARGET))) uint64_t avx512_mask(const uint8_t *bytes,
 									  uint8_t terminator)
 {
 	return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes),
 				      _mm512_set1_epi8((char)terminator));
+}
+
+static inline __attribute__((target(AVX512_TARGET))) uint64_t avx512_blanks(const uint8_t *bytes,
+									    bool newline)
+{
+	__m512i blank = _mm512_broadcast_i32x4(blank_of_half(newline));
+	__m512i part = _mm512_loadu_si512(bytes);
+
+	return _mm512_cmpeq_epi8_mask(part, _mm512_shuffle_epi8(blank, part));
 }
 
 static inline __attribute__((always_inline, target(AVX512_TARGET))) void
@@ -219,28 +274,28 @@ avx512_hash_lanes(const struct scan_hashing *wanted, const uint8_t *const *keys,
 		hash_each(wanted, keys, lengths, LANES, hashes, keyed);
 }
 
-/* Processors that take many steps for it have no AVX-512. */
-static inline __attribute__((always_inline, target(AVX512_TARGET))) uint64_t
-avx512_nth(uint64_t bits, uint64_t n)
-{
-	return _pdep_u64(UINT64_C(1) << (n - 1), bits);
-}
-
 #define SCAN(name) avx512_##name
 #define SCAN_LANES LANES
+#define avx512_parity multiplied_parity
 #define SCAN_TARGET __attribute__((target(AVX512_TARGET)))
 #include "scan_body.h"
 
+#include "scan_lanes.h"
+
 size_t scan_all(const struct scan_machine **machines, size_t room)
 {
-	const struct scan_machine *all[4] = { &portable_machine, &sse2_machine };
+	const struct scan_machine *all[SCAN_MACHINES] = { &portable_machine, &sse2_machine };
 	size_t count = 2;
+	bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+		    __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("pclmul");
 
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"))
+	if (avx2)
 		all[count++] = &avx2_machine;
-	if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-	    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
+	if (avx2 && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("avx512bw") &&
+	    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq")) {
 		all[count++] = &avx512_machine;
+		all[count++] = &lanes_machine;
+	}
 	for (size_t i = 0; i < count && i < room; i++)
 		machines[i] = all[i];
 	return count;
@@ -259,7 +314,7 @@ size_t scan_all(const struct scan_machine **machines, size_t room)
 
 const struct scan_machine *scan_best(void)
 {
-	const struct scan_machine *all[4];
+	const struct scan_machine *all[SCAN_MACHINES];
 
-	return all[scan_all(all, 4) - 1];
+	return all[scan_all(all, SCAN_MACHINES) - 1];
 }

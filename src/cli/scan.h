@@ -11,7 +11,10 @@
 #include "touch.h"
 
 /* Bytes behind the data that the scanner may read, never use. */
-#define SCAN_PADDING 64
+#define SCAN_PADDING 128
+
+/* Starts behind those asked for that it may write, never counts. */
+#define SCAN_OVERSHOOT 64
 
 struct scan {
 	const uint8_t *from; /* where to look on; advanced by the scan */
@@ -35,7 +38,8 @@ struct scan_hashing {
 struct scan_machine {
 	/* Finds at most `limit` records that end before scan->end: starts[0] is where the
 	 * first begins (given), starts[i + 1] becomes the byte behind the terminator of
-	 * record i.  Returns the number of records found. */
+	 * record i.  Returns the number of records found; there must be room for `limit` + 1
+	 * starts and SCAN_OVERSHOOT more. */
 	size_t (*records)(struct scan *scan, size_t limit, const uint8_t **starts);
 
 	/* The keys of `count` records, at most 64, each with its terminator: record i is the
@@ -58,7 +62,8 @@ struct scan_machine {
 /* The fastest that this processor runs. */
 const struct scan_machine *scan_best(void);
 
-/* All that this processor runs, the portable one first; for tests. */
+/* All that this processor runs, SCAN_MACHINES at most, the portable one first; for tests. */
+#define SCAN_MACHINES 5
 size_t scan_all(const struct scan_machine **machines, size_t room);
 
 #endif

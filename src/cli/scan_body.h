@@ -5,31 +5,72 @@
  * and
  *   SCAN(mask)(bytes, terminator)
  *       bit i is whether bytes[i] is the terminator, for 64 bytes
- *   SCAN(nth)(bits, n)
- *       the n-th bit from below of those that are 1, of which there are as many
+ *   SCAN(blanks)(bytes, newline)
+ *       the same for a space and a tab, and where that is true a newline
+ *   SCAN(parity)(bits)
+ *       bit i is the sum, modulo 2, of bits 0 to i
  *   SCAN(hash_lanes)(wanted, keys, lengths, hashes, keyed)
  *       hashes SCAN_LANES keys; keyed: with the secret, which there is */
+
+/* Adds the starts behind a mask's terminators; returns how many there are then. */
+static inline __attribute__((always_inline)) SCAN_TARGET size_t
+SCAN(add_starts)(const uint8_t *at, uint64_t mask, const uint8_t **starts, size_t found)
+{
+	/* Whether there is one is a coin toss, which no branch is to guess: a start is written
+	 * in any case, and counted where it is one. */
+	starts[found + 1] = at + __builtin_ctzll(mask | UINT64_C(1) << 63) + 1;
+	found += mask != 0;
+	for (mask &= mask - 1; mask != 0; mask &= mask - 1)
+		starts[++found] = at + __builtin_ctzll(mask) + 1;
+	return found;
+}
 
 static SCAN_TARGET size_t SCAN(records)(struct scan *scan, size_t limit, const uint8_t **starts)
 {
 	const uint8_t *at = scan->from, *end = scan->end;
 	size_t found = 0;
 
-	for (; at < end; at += 64) {
-		uint64_t mask = SCAN(mask)(at, scan->terminator);
+	for (; end - at >= 64 && found < limit; at += 64)
+		found = SCAN(add_starts)(at, SCAN(mask)(at, scan->terminator), starts, found);
+	if (at < end && found < limit) {
+		uint64_t within = (UINT64_C(1) << (end - at)) - 1;
 
-		if (end - at < 64)
-			mask &= (UINT64_C(1) << (end - at)) - 1;
-		for (; mask != 0; mask &= mask - 1) {
-			starts[++found] = at + __builtin_ctzll(mask) + 1;
-			if (found == limit) {
-				scan->from = starts[found];
-				return found;
-			}
-		}
+		found = SCAN(add_starts)(at, SCAN(mask)(at, scan->terminator) & within, starts,
+					 found);
 	}
-	scan->from = end;
-	return found;
+	if (found < limit) {
+		scan->from = end;
+		return found;
+	}
+	scan->from = starts[limit];
+	return limit;
+}
+
+/* The bytes in quotes, the opening one included and the closing one not.
+ *
+ * Quotes that open and close in turn are a running parity, which no branch has to
+ * guess.  But only those quotes do that which begin a field, end one, or come second of
+ * two; where the parity opens a quote elsewhere, that is a byte as any other, and what is
+ * behind it is worked out again.  A quote that is escaped outside of quotes is no first
+ * byte of a field, for the backslash would be, so where a run of backslashes lies is of
+ * no account. */
+static inline __attribute__((always_inline)) SCAN_TARGET uint64_t
+SCAN(quoted_bytes)(uint64_t quotes, uint64_t backslashes, uint64_t separators, struct quotes *state)
+{
+	uint64_t inside, may_open, stray;
+
+	if ((backslashes | state->escapes) != 0)
+		quotes &= ~escaped_bytes(backslashes, &state->escapes);
+	for (;; quotes ^= stray & -stray) {
+		inside = SCAN(parity)(quotes) ^ state->inside;
+		may_open = (separators | quotes) & ~inside;
+		stray = quotes & inside & ~(may_open << 1 | state->opens);
+		if (stray == 0)
+			break;
+	}
+	state->inside = -(inside >> 63);
+	state->opens = may_open >> 63;
+	return inside;
 }
 
 /* A bit for each of 64 bytes of a record that ends a field: a separator that no quotes
@@ -40,19 +81,15 @@ SCAN(ends_in)(const uint8_t *bytes, uint64_t beyond, int delimiter, bool newline
 	      struct quotes *state, uint64_t *mixed)
 {
 	bool blanks = delimiter == FIELD_BLANKS;
-	uint64_t ends = SCAN(mask)(bytes, blanks ? ' ' : (uint8_t)delimiter), others = 0;
+	uint64_t ends =
+		blanks ? SCAN(blanks)(bytes, newline) : SCAN(mask)(bytes, (uint8_t)delimiter);
 
-	if (blanks) {
-		others = SCAN(mask)(bytes, '\t');
-		if (newline)
-			others |= SCAN(mask)(bytes, '\n');
-		ends |= others;
-	}
 	if (quoted)
-		ends &= ~quoted_bytes(SCAN(mask)(bytes, '"') & ~beyond,
-				      SCAN(mask)(bytes, '\\') & ~beyond, ends & ~beyond, state);
-	if (mixed != NULL)
-		*mixed |= others & ends & ~beyond;
+		ends &= ~SCAN(quoted_bytes)(SCAN(mask)(bytes, '"') & ~beyond,
+					    SCAN(mask)(bytes, '\\') & ~beyond, ends & ~beyond,
+					    state);
+	if (blanks && mixed != NULL)
+		*mixed |= ends & ~SCAN(mask)(bytes, ' ') & ~beyond;
 	return ends | beyond;
 }
 
@@ -111,7 +148,7 @@ SCAN(walk_singles)(const struct field_walk *walk, const struct field_list *list,
 				return false;
 			starts = field_walk_starts(walk, ++word);
 		}
-		first = SCAN(nth)(starts, wanted);
+		first = nth_bit(starts, wanted);
 		starts &= -(first << 1);
 		passed = number;
 		start = 64 * word + (size_t)__builtin_ctzll(first);
@@ -180,30 +217,18 @@ SCAN(fields_by)(const struct scan_keys *wanted, const uint8_t *const *starts, si
 	return found;
 }
 
-/* function(arguments..., delimiter, newline, quoted) of wanted->split, compiled for each
- * sort: of quotes and newlines nothing is to be seen where there are none. */
-#define SCAN_CALL(function, ...)                                                                   \
-	(wanted->split->delimiter != FIELD_BLANKS ?                                                \
-		 wanted->split->quoted ?                                                           \
-		 function(__VA_ARGS__, (uint8_t)wanted->split->delimiter, false, true) :           \
-		 function(__VA_ARGS__, (uint8_t)wanted->split->delimiter, false, false) :          \
-	 wanted->split->newline_blank ?                                                            \
-		 function(__VA_ARGS__, FIELD_BLANKS, true, wanted->split->quoted) :                \
-	 wanted->split->quoted ? function(__VA_ARGS__, FIELD_BLANKS, false, true) :                \
-				 function(__VA_ARGS__, FIELD_BLANKS, false, false))
-
 static SCAN_TARGET uint64_t SCAN(field)(const struct scan_keys *wanted,
 					const uint8_t *const *starts, size_t count,
 					const uint8_t **keys, size_t *lengths)
 {
-	return SCAN_CALL(SCAN(field_by), wanted, starts, count, keys, lengths);
+	return SPLIT_CALL(SCAN(field_by), wanted, starts, count, keys, lengths);
 }
 
 static SCAN_TARGET uint64_t SCAN(fields)(const struct scan_keys *wanted,
 					 const uint8_t *const *starts, size_t count,
 					 const uint8_t **keys, size_t *lengths, uint8_t **room)
 {
-	return SCAN_CALL(SCAN(fields_by), wanted, starts, count, keys, lengths, room);
+	return SPLIT_CALL(SCAN(fields_by), wanted, starts, count, keys, lengths, room);
 }
 
 /* Hashes keys, SCAN_LANES at most. */
@@ -256,5 +281,4 @@ static const struct scan_machine SCAN(machine) = { SCAN(records), SCAN(field), S
 
 #undef SCAN
 #undef SCAN_LANES
-#undef SCAN_CALL
 #undef SCAN_TARGET

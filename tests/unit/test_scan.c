@@ -13,8 +13,8 @@
 #include "field.h"
 #include "scan.h"
 
-#define MOST_BYTES 700
-#define MACHINES 8
+#define MOST_BYTES 3000
+#define MACHINES SCAN_MACHINES
 
 static const struct touch no_touch;
 static const struct sketch_secret secret = { { 1, 2, 3, 250, 251, 252 } };
@@ -32,10 +32,10 @@ static uint64_t next_random(void)
 static size_t random_bytes(uint8_t bytes[MOST_BYTES + SCAN_PADDING], const char *frequent,
 			   size_t kinds)
 {
-	size_t length = next_random() % MOST_BYTES;
-	unsigned int rarity = (unsigned int)(1 + next_random() % 60);
+	size_t length = next_random() % (next_random() % 4 ? 700 : MOST_BYTES);
+	unsigned int rarity = (unsigned int)(1 + next_random() % (next_random() % 8 ? 60 : 2));
 
-	for (size_t i = 0; i < MOST_BYTES + SCAN_PADDING; i++) {
+	for (size_t i = 0; i < length + SCAN_PADDING; i++) {
 		uint64_t draw = next_random();
 
 		bytes[i] = draw % rarity == 0 ? (uint8_t)frequent[draw / 64 % kinds] :
@@ -71,7 +71,7 @@ static void records__any_bytes_and_limit__are_those_between_terminators(void **s
 
 		for (size_t m = 0; m < count; m++) {
 			struct scan scan = { copy, copy + length, terminator };
-			const uint8_t *starts[21] = { copy };
+			const uint8_t *starts[21 + SCAN_OVERSHOOT] = { copy };
 			size_t found, expected = 0;
 			const uint8_t *at = copy, *stop;
 
@@ -100,21 +100,24 @@ static bool key_of(const uint8_t *record, size_t length, const struct scan_keys 
 	return field_key(wanted->split, record, length, scratch, key, key_length, used);
 }
 
-/* A LIST of one to four numbers and ranges. */
+/* A LIST of numbers and ranges, most often of a few that are near. */
 static struct field_list random_list(void)
 {
 	struct field_list list = { 0 };
 	struct number_error error;
-	char text[100] = "";
+	char text[400] = "";
+	bool many = next_random() % 16 == 0;
+	uint64_t reach = next_random() % 16 ? 12 : 200;
 	size_t used = 0;
 
-	for (uint64_t i = next_random() % 4 + 1; i > 0; i--) {
-		unsigned int first = (unsigned int)(next_random() % 12 + 1);
-		unsigned int last = first + (unsigned int)(next_random() % 30);
+	for (uint64_t i = next_random() % (many ? 40 : 4) + 1; i > 0; i--) {
+		unsigned int first = (unsigned int)(next_random() % (many ? 100 : reach) + 1);
+		unsigned int last =
+			first + (unsigned int)(next_random() % (next_random() % 4 ? 3 : 30));
 		static const char *const forms[] = { "%u,", "%u-%u,", "%u-,", "-%u," };
 
-		used += (size_t)snprintf(text + used, sizeof text - used, forms[next_random() % 4],
-					 first, last);
+		used += (size_t)snprintf(text + used, sizeof text - used,
+					 forms[many ? 0 : next_random() % 4], first, last);
 	}
 	text[used - 1] = '\0';
 	assert_true(field_parse(text, &list, &error));
@@ -124,9 +127,26 @@ static struct field_list random_list(void)
 /* Records one after another, each of which ends in a line feed, but for the last. */
 static size_t cut_records(uint8_t *bytes, size_t length, const uint8_t **starts, size_t most)
 {
-	size_t count = 0;
+	static const size_t usual[] = { 0, 0, 8, 40, 90, 130, 250 };
+	size_t count = 0, width = usual[next_random() % 7];
 
 	starts[0] = bytes;
+	if (most == 1)
+		width = length;
+	if (width > 0) {
+		/* Of about the same length, and ended by whatever is there. */
+		for (size_t at = 0; at < length && count < most;) {
+			size_t left = length - at, next = 1 + width / 2 + next_random() % width;
+
+			/* There are 64 bytes in a word. */
+			if (next_random() % 4 == 0)
+				next = (next + 32) / 64 * 64 + next_random() % 3;
+			next += next == 0;
+			at += next < left && most > 1 ? next : left;
+			starts[++count] = bytes + at;
+		}
+		return count;
+	}
 	for (size_t i = 0; i < length && count < most; i++) {
 		if (bytes[i] == '\n')
 			starts[++count] = bytes + i + 1;
@@ -150,7 +170,9 @@ static void fields__any_list_of_any_machine__are_those_of_the_general_rule(void 
 					     .newline_blank = round % 5 == 0,
 					     .quoted = round % 3 == 0 };
 		struct scan_keys wanted = { &split, round % 4 == 0 };
-		const char *frequent = round % 7 == 0 ? "     " : " \t,\n\"";
+		const char *frequent = round % 7 == 0  ? "     " :
+				       round % 11 == 0 ? ",,,,," :
+							 " \t,\n\"";
 		size_t length = random_bytes(bytes, frequent, 5), records;
 		uint8_t *copy = tight_copy(bytes, length), *room = malloc(length + SCAN_PADDING);
 		const uint8_t *starts[65], *keys[64];
@@ -197,7 +219,7 @@ static void compare_keys(bool quoted, const char *frequent, size_t kinds, int ro
 	uint8_t bytes[MOST_BYTES + SCAN_PADDING];
 
 	for (int round = 0; round < rounds; round++) {
-		uint64_t number = 1 + next_random() % (round % 5 ? 6 : 40);
+		uint64_t number = 1 + next_random() % (round % 5 ? 6 : 120);
 		struct field_split split = { .list = { 1, { { number, number } }, number },
 					     .delimiter = round % 2 == 0 ? FIELD_BLANKS : ',',
 					     .newline_blank = round % 7 == 0,
@@ -239,6 +261,7 @@ static void field__any_number_and_delimiter__are_those_of_the_general_rule(void 
 	(void)state;
 	compare_keys(false, " \t,\n\r\"", 6, 6000);
 	compare_keys(false, " \t,", 3, 20000);
+	compare_keys(false, ",,,", 3, 3000);
 }
 
 static void field__any_quotes_and_backslashes__are_those_of_the_general_rule(void **state)
@@ -279,7 +302,8 @@ static void hash__keys_of_any_lengths__is_that_of_each_by_itself(void **state)
 	uint8_t bytes[MOST_BYTES + SCAN_PADDING], *copy;
 
 	(void)state;
-	random_bytes(bytes, "a", 1);
+	for (size_t i = 0; i < sizeof bytes; i++)
+		bytes[i] = (uint8_t)next_random();
 	copy = tight_copy(bytes, MOST_BYTES);
 	for (int round = 0; round < 5000; round++) {
 		struct scan_hashing murmur = { (uint32_t)next_random(), &no_touch, NULL };
