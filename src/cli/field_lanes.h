@@ -12,27 +12,29 @@
 #include "field.h"
 #include "lanes.h"
 
-/* Bytes of a window, a bit for each in two words. */
-#define FIELD_WINDOW 128
+/* Bytes of a window: a bit for each in two words. */
+#define FIELD_WINDOW (2 * 64)
 
 /* More ranges are left to be found one by one. */
 #define FIELD_LANES_RANGES 8
 
-#define FIELD_LANES                                                                                \
-	static inline                                                                              \
-		__attribute__((always_inline,                                                      \
-			       target("avx512f,avx512dq,avx512bw,avx512cd,bmi,bmi2,popcnt")))
+#define FIELD_LANES_INLINE                                                                         \
+	static inline __attribute__((always_inline, target("avx512f,avx512dq,avx512bw,avx512cd")))
 
 /* A bit for each byte of eight windows. */
 struct field_bits {
 	__m512i low, high;
 };
 
-/* Eight records: a bit of a mask for each. */
+/* Eight records: a bit of a mask for each.
+ *
+ * Separators and starts that the window shows behind a record's end are those of other
+ * bytes.  They are harmless: they come after all that is the record's own, so a field that
+ * begins behind its end is one that it lacks, and one that ends there ends with it. */
 struct field_lanes {
-	struct field_bits ends;   /* separators, and whatever is behind the record */
+	struct field_bits ends;   /* separators */
 	struct field_bits starts; /* of the fields that were not passed yet */
-	struct field_bits plain;  /* spaces; of use where blanks separate and there are ranges */
+	struct field_bits spaces; /* to be set where blanks separate and there are ranges */
 	__m512i length;
 	uint64_t passed;  /* fields */
 	__mmask8 lacking; /* what is wanted */
@@ -46,7 +48,7 @@ struct field_spot {
 };
 
 /* The bytes behind those. */
-FIELD_LANES struct field_bits field_bits_behind(struct field_bits bits)
+FIELD_LANES_INLINE struct field_bits field_bits_behind(struct field_bits bits)
 {
 	return (struct field_bits){ _mm512_slli_epi64(bits.low, 1),
 				    _mm512_or_si512(_mm512_slli_epi64(bits.high, 1),
@@ -54,7 +56,7 @@ FIELD_LANES struct field_bits field_bits_behind(struct field_bits bits)
 }
 
 /* The bytes below `at`, in each window its own. */
-FIELD_LANES struct field_bits field_bits_below(__m512i at)
+FIELD_LANES_INLINE struct field_bits field_bits_below(__m512i at)
 {
 	const __m512i one = lanes_of(1), half = lanes_of(64);
 	__m512i above = _mm512_sub_epi64(_mm512_max_epu64(at, half), half);
@@ -64,7 +66,7 @@ FIELD_LANES struct field_bits field_bits_below(__m512i at)
 				    _mm512_sub_epi64(_mm512_sllv_epi64(one, above), one) };
 }
 
-FIELD_LANES __mmask8 field_bits_any(struct field_bits bits)
+FIELD_LANES_INLINE __mmask8 field_bits_any(struct field_bits bits)
 {
 	__m512i all = _mm512_or_si512(bits.low, bits.high);
 
@@ -72,7 +74,7 @@ FIELD_LANES __mmask8 field_bits_any(struct field_bits bits)
 }
 
 /* Where the first bit is; anywhere where there is none. */
-FIELD_LANES __m512i field_bits_first(struct field_bits bits)
+FIELD_LANES_INLINE __m512i field_bits_first(struct field_bits bits)
 {
 	__mmask8 far = _mm512_testn_epi64_mask(bits.low, bits.low);
 	__m512i word = _mm512_mask_mov_epi64(bits.low, far, bits.high);
@@ -83,7 +85,7 @@ FIELD_LANES __m512i field_bits_first(struct field_bits bits)
 }
 
 /* Takes out the first bit of each window. */
-FIELD_LANES struct field_bits field_bits_drop(struct field_bits bits)
+FIELD_LANES_INLINE struct field_bits field_bits_drop(struct field_bits bits)
 {
 	const __m512i minus = lanes_of(UINT64_MAX);
 	__mmask8 far = _mm512_testn_epi64_mask(bits.low, bits.low);
@@ -94,10 +96,15 @@ FIELD_LANES struct field_bits field_bits_drop(struct field_bits bits)
 				    high };
 }
 
-FIELD_LANES struct field_lanes field_lanes_begin(const uint64_t *low, const uint64_t *high,
-						 const size_t *lengths, bool blanks)
+FIELD_LANES_INLINE struct field_bits field_bits_load(const uint64_t *low, const uint64_t *high)
 {
-	struct field_lanes lanes = { .ends = { _mm512_loadu_si512(low), _mm512_loadu_si512(high) },
+	return (struct field_bits){ _mm512_loadu_si512(low), _mm512_loadu_si512(high) };
+}
+
+FIELD_LANES_INLINE struct field_lanes field_lanes_begin(const uint64_t *low, const uint64_t *high,
+							const size_t *lengths, bool blanks)
+{
+	struct field_lanes lanes = { .ends = field_bits_load(low, high),
 				     .length = _mm512_loadu_si512(lengths),
 				     .blanks = blanks };
 
@@ -112,16 +119,30 @@ FIELD_LANES struct field_lanes field_lanes_begin(const uint64_t *low, const uint
 	return lanes;
 }
 
-/* Where field `number` begins, which must not have been passed. */
-FIELD_LANES __m512i field_lanes_seek(struct field_lanes *lanes, uint64_t number)
+/* Those that have what was wanted so far, and those of which that is not known. */
+FIELD_LANES_INLINE __mmask8 field_lanes_there(const struct field_lanes *lanes)
 {
-	uint64_t wanted = number - 1 - lanes->passed;
-	uint64_t drops = wanted < FIELD_WINDOW ? wanted : FIELD_WINDOW;
+	return (__mmask8) ~(lanes->lacking | lanes->unknown);
+}
+
+FIELD_LANES_INLINE __mmask8 field_lanes_unknown(const struct field_lanes *lanes)
+{
+	return (__mmask8)(lanes->unknown & ~lanes->lacking);
+}
+
+/* Where field `number` begins, which must not have been passed; anywhere where it is lacking
+ * or unknown. */
+FIELD_LANES_INLINE __m512i field_lanes_seek(struct field_lanes *lanes, uint64_t number)
+{
+	uint64_t drops = number - 1 - lanes->passed;
 	__m512i start, shortest;
 	__mmask8 found;
 
-	for (uint64_t i = 0; i < drops; i++)
+	for (uint64_t i = 1; i <= drops; i++) {
 		lanes->starts = field_bits_drop(lanes->starts);
+		if (i % 8 == 0 && field_bits_any(lanes->starts) == 0)
+			break;
+	}
 	lanes->passed = number - 1;
 	found = field_bits_any(lanes->starts);
 	start = field_bits_first(lanes->starts);
@@ -134,7 +155,7 @@ FIELD_LANES __m512i field_lanes_seek(struct field_lanes *lanes, uint64_t number)
 }
 
 /* Where the field that begins at `start` ends. */
-FIELD_LANES __m512i field_lanes_end(struct field_lanes *lanes, __m512i start)
+FIELD_LANES_INLINE __m512i field_lanes_end(struct field_lanes *lanes, __m512i start)
 {
 	struct field_bits below = field_bits_below(start);
 	struct field_bits left = { _mm512_andnot_si512(below.low, lanes->ends.low),
@@ -147,40 +168,45 @@ FIELD_LANES __m512i field_lanes_end(struct field_lanes *lanes, __m512i start)
 	return _mm512_min_epu64(stop, lanes->length);
 }
 
-FIELD_LANES struct field_spot field_lanes_single(struct field_lanes *lanes, uint64_t number)
+FIELD_LANES_INLINE struct field_spot field_lanes_single(struct field_lanes *lanes, uint64_t number)
 {
 	__m512i start = field_lanes_seek(lanes, number);
 
 	return (struct field_spot){ start, field_lanes_end(lanes, start) };
 }
 
-/* Blanks between two bytes, of which the second is in the window or the record's end, that
- * are not just what joins fields: other blanks, a second one, and one at the record's end
- * where the fields go on to there. */
-FIELD_LANES __mmask8 field_lanes_odd(const struct field_lanes *lanes, struct field_spot spot)
+/* Records in which blanks between two bytes, the second of which is in the window or the
+ * record's end, are not just what joins fields: one that is no space, that comes behind
+ * another, or right before `stop`, as at the end of a record whose fields all are wanted. */
+FIELD_LANES_INLINE __mmask8 field_lanes_odd(const struct field_lanes *lanes, struct field_spot spot)
 {
 	struct field_bits before = field_bits_below(spot.start),
 			  below = field_bits_below(spot.stop);
-	struct field_bits odd = field_bits_behind(lanes->ends), last;
+	struct field_bits second = field_bits_behind(lanes->ends);
+	/* Bytes that another one follows below `stop`. */
+	struct field_bits followed = { _mm512_or_si512(_mm512_srli_epi64(below.low, 1),
+						       _mm512_slli_epi64(below.high, 63)),
+				       _mm512_srli_epi64(below.high, 1) };
+	struct field_bits good = { _mm512_and_si512(lanes->spaces.low, followed.low),
+				   _mm512_and_si512(lanes->spaces.high, followed.high) };
+	struct field_bits blank = {
+		_mm512_andnot_si512(before.low, _mm512_and_si512(lanes->ends.low, below.low)),
+		_mm512_andnot_si512(before.high, _mm512_and_si512(lanes->ends.high, below.high)),
+	};
+	struct field_bits odd = {
+		_mm512_and_si512(blank.low, second.low),
+		_mm512_and_si512(blank.high, second.high),
+	};
 
-	/* Bit i: byte i + 1 is none of those below. */
-	last.low = _mm512_srli_epi64(below.low, 1);
-	last.low = _mm512_or_si512(last.low, _mm512_slli_epi64(below.high, 63));
-	last.high = _mm512_srli_epi64(below.high, 1);
-	odd.low = _mm512_or_si512(odd.low, _mm512_andnot_si512(lanes->plain.low, below.low));
-	odd.low = _mm512_or_si512(odd.low, _mm512_andnot_si512(last.low, below.low));
-	odd.high = _mm512_or_si512(odd.high, _mm512_andnot_si512(lanes->plain.high, below.high));
-	odd.high = _mm512_or_si512(odd.high, _mm512_andnot_si512(last.high, below.high));
-	odd.low = _mm512_and_si512(odd.low, _mm512_and_si512(lanes->ends.low, below.low));
-	odd.high = _mm512_and_si512(odd.high, _mm512_and_si512(lanes->ends.high, below.high));
-	odd.low = _mm512_andnot_si512(before.low, odd.low);
-	odd.high = _mm512_andnot_si512(before.high, odd.high);
+	odd.low = _mm512_or_si512(odd.low, _mm512_andnot_si512(good.low, blank.low));
+	odd.high = _mm512_or_si512(odd.high, _mm512_andnot_si512(good.high, blank.high));
 	return field_bits_any(odd);
 }
 
-/* The piece of each record that is all fields of a range, or the record is unknown. */
-FIELD_LANES struct field_spot field_lanes_range(struct field_lanes *lanes,
-						const struct field_range *range, uint64_t needed)
+/* The piece of each record that is all fields of a range; anything where they are lacking or
+ * unknown. */
+FIELD_LANES_INLINE struct field_spot
+field_lanes_range(struct field_lanes *lanes, const struct field_range *range, uint64_t needed)
 {
 	bool open = range->last == UINT64_MAX;
 	uint64_t highest = open ? needed : range->last;

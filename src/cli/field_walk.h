@@ -27,12 +27,15 @@ struct field_join {
 	uint8_t joint; /* between fields */
 };
 
+/* What is between fields that are joined. */
+FIELD_WALK uint8_t field_joint(const struct field_split *split)
+{
+	return split->delimiter == FIELD_BLANKS ? (uint8_t)' ' : (uint8_t)split->delimiter;
+}
+
 FIELD_WALK struct field_join field_join_begin(const struct field_split *split, uint8_t *scratch)
 {
-	return (struct field_join){ .scratch = scratch,
-				    .joint = split->delimiter == FIELD_BLANKS ?
-						     (uint8_t)' ' :
-						     (uint8_t)split->delimiter };
+	return (struct field_join){ .scratch = scratch, .joint = field_joint(split) };
 }
 
 /* Most fields are short: then one copy of a fixed length, beyond their end. */

@@ -59,7 +59,7 @@ bool record_options_check_stdin(const struct record_options *options, const stru
 struct records_batch {
 	size_t count; /* 1..RECORDS_BATCH */
 	/* Record i is the bytes from starts[i] to starts[i + 1], terminator included,
-	 * but for the last one where `unterminated`. */
+	 * but for the last one where `unterminated`.  What is behind is the scanner's. */
 	const uint8_t *starts[RECORDS_BATCH + 1 + SCAN_OVERSHOOT];
 	bool unterminated;
 	/* Bit i % 64 of keyed[i / 64]: record i has a key.  Its hash, folded where

@@ -10,7 +10,7 @@
 #include "murmur3.h"
 #include "siphash.h"
 
-/* A longer record is split byte by byte. */
+/* Several fields of a longer record are found byte by byte. */
 #define SCAN_LONGEST ((size_t)4096)
 
 _Static_assert(FIELD_PADDING <= SCAN_PADDING && MURMUR3_PADDING <= SCAN_PADDING,
@@ -57,19 +57,18 @@ static inline __attribute__((always_inline)) size_t length_of(const struct scan_
 	return length - (wanted->crlf && length > 0 && starts[0][length - 1] == '\r');
 }
 
-/* ------------------------------------------------------------------- fields */
+/* ------------------------------------------------------------------ splitting */
 
-/* function(arguments..., delimiter, newline, quoted) of wanted->split, compiled for each
+/* function(arguments..., delimiter, newline, quoted) of a field_split, compiled for each
  * sort: of quotes and newlines nothing is to be seen where there are none. */
-#define SPLIT_CALL(function, ...)                                                                  \
-	(wanted->split->delimiter != FIELD_BLANKS ?                                                \
-		 wanted->split->quoted ?                                                           \
-		 function(__VA_ARGS__, (uint8_t)wanted->split->delimiter, false, true) :           \
-		 function(__VA_ARGS__, (uint8_t)wanted->split->delimiter, false, false) :          \
-	 wanted->split->newline_blank ?                                                            \
-		 function(__VA_ARGS__, FIELD_BLANKS, true, wanted->split->quoted) :                \
-	 wanted->split->quoted ? function(__VA_ARGS__, FIELD_BLANKS, false, true) :                \
-				 function(__VA_ARGS__, FIELD_BLANKS, false, false))
+#define SPLIT_CALL(split, function, ...)                                                           \
+	((split)->delimiter != FIELD_BLANKS ?                                                      \
+		 (split)->quoted ?                                                                 \
+		 function(__VA_ARGS__, (uint8_t)(split)->delimiter, false, true) :                 \
+		 function(__VA_ARGS__, (uint8_t)(split)->delimiter, false, false) :                \
+	 (split)->newline_blank ? function(__VA_ARGS__, FIELD_BLANKS, true, (split)->quoted) :     \
+	 (split)->quoted        ? function(__VA_ARGS__, FIELD_BLANKS, false, true) :               \
+				  function(__VA_ARGS__, FIELD_BLANKS, false, false))
 
 /* --------------------------------------------------------------------- bits */
 
@@ -206,20 +205,26 @@ static inline __attribute__((target("pclmul"))) uint64_t multiplied_parity(uint6
 
 #define AVX2_TARGET "avx2,bmi,popcnt,pclmul"
 
+/* The top bit of each of 64 bytes. */
+static inline __attribute__((target(AVX2_TARGET))) uint64_t avx2_bits(__m256i low, __m256i high)
+{
+	return (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high)
+							     << 32;
+}
+
 static inline __attribute__((target(AVX2_TARGET))) uint64_t avx2_mask(const uint8_t *bytes,
 								      uint8_t terminator)
 {
 	const __m256i *parts = (const __m256i *)(const void *)bytes;
 	__m256i pattern = _mm256_set1_epi8((char)terminator);
-	__m256i low = _mm256_cmpeq_epi8(_mm256_loadu_si256(parts), pattern);
-	__m256i high = _mm256_cmpeq_epi8(_mm256_loadu_si256(parts + 1), pattern);
 
-	return (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high)
-							     << 32;
+	return avx2_bits(_mm256_cmpeq_epi8(_mm256_loadu_si256(parts), pattern),
+			 _mm256_cmpeq_epi8(_mm256_loadu_si256(parts + 1), pattern));
 }
 
-/* What the low half of a byte makes it, where it is a blank: else a byte that it is not. */
-static inline __attribute__((target(AVX2_TARGET))) __m128i blank_of_half(bool newline)
+/* Entry h is the blank whose low four bits are h, else 0xff: no byte below 0x80 is that, and
+ * for one from there on a shuffle gives 0. */
+static inline __attribute__((target(AVX2_TARGET))) __m128i blanks_by_half(bool newline)
 {
 	return _mm_setr_epi8(' ', -1, -1, -1, -1, -1, -1, -1, -1, '\t', newline ? '\n' : -1, -1, -1,
 			     -1, -1, -1);
@@ -229,13 +234,11 @@ static inline __attribute__((target(AVX2_TARGET))) uint64_t avx2_blanks(const ui
 									bool newline)
 {
 	const __m256i *parts = (const __m256i *)(const void *)bytes;
-	__m256i blank = _mm256_broadcastsi128_si256(blank_of_half(newline));
+	__m256i blank = _mm256_broadcastsi128_si256(blanks_by_half(newline));
 	__m256i low = _mm256_loadu_si256(parts), high = _mm256_loadu_si256(parts + 1);
 
-	low = _mm256_cmpeq_epi8(low, _mm256_shuffle_epi8(blank, low));
-	high = _mm256_cmpeq_epi8(high, _mm256_shuffle_epi8(blank, high));
-	return (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high)
-							     << 32;
+	return avx2_bits(_mm256_cmpeq_epi8(low, _mm256_shuffle_epi8(blank, low)),
+			 _mm256_cmpeq_epi8(high, _mm256_shuffle_epi8(blank, high)));
 }
 
 #define SCAN(name) avx2_##name
@@ -257,7 +260,7 @@ static inline __attribute__((target(AVX512_TARGET))) uint64_t avx512_mask(const 
 static inline __attribute__((target(AVX512_TARGET))) uint64_t avx512_blanks(const uint8_t *bytes,
 									    bool newline)
 {
-	__m512i blank = _mm512_broadcast_i32x4(blank_of_half(newline));
+	__m512i blank = _mm512_broadcast_i32x4(blanks_by_half(newline));
 	__m512i part = _mm512_loadu_si512(bytes);
 
 	return _mm512_cmpeq_epi8_mask(part, _mm512_shuffle_epi8(blank, part));
@@ -294,7 +297,7 @@ size_t scan_all(const struct scan_machine **machines, size_t room)
 	if (avx2 && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("avx512bw") &&
 	    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq")) {
 		all[count++] = &avx512_machine;
-		all[count++] = &lanes_machine;
+		all[count++] = &eight_machine;
 	}
 	for (size_t i = 0; i < count && i < room; i++)
 		machines[i] = all[i];

@@ -221,14 +221,15 @@ static SCAN_TARGET uint64_t SCAN(field)(const struct scan_keys *wanted,
 					const uint8_t *const *starts, size_t count,
 					const uint8_t **keys, size_t *lengths)
 {
-	return SPLIT_CALL(SCAN(field_by), wanted, starts, count, keys, lengths);
+	return SPLIT_CALL(wanted->split, SCAN(field_by), wanted, starts, count, keys, lengths);
 }
 
 static SCAN_TARGET uint64_t SCAN(fields)(const struct scan_keys *wanted,
 					 const uint8_t *const *starts, size_t count,
 					 const uint8_t **keys, size_t *lengths, uint8_t **room)
 {
-	return SPLIT_CALL(SCAN(fields_by), wanted, starts, count, keys, lengths, room);
+	return SPLIT_CALL(wanted->split, SCAN(fields_by), wanted, starts, count, keys, lengths,
+			  room);
 }
 
 /* Hashes keys, SCAN_LANES at most. */

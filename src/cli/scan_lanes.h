@@ -1,30 +1,36 @@
 /* scan_lanes.h - the machine that finds the fields of eight records at once (field_lanes.h)
  *
  * A part of scan.c, where AVX-512 is: behind the machine that finds them one by one, which
- * takes what is left.  The maps of 64 records are drawn before the first way is gone: a
- * vector that is read right behind its eight words waits until they are in the cache. */
+ * takes what is left.  The maps of 64 records are all written before the first of them are
+ * loaded as a vector: a load right behind the eight stores of its words would have to wait
+ * until these are in the cache. */
 #ifndef CLI_SCAN_LANES_H
 #define CLI_SCAN_LANES_H
 
 #include "field_lanes.h"
 
+#define EIGHT_INLINE static inline __attribute__((always_inline, target(AVX512_TARGET)))
+#define EIGHT_TARGET __attribute__((target(AVX512_TARGET)))
+
 _Static_assert(FIELD_WINDOW <= SCAN_PADDING, "what may be read behind a record");
 
 /* The windows of 64 records. */
 struct maps {
-	uint64_t low[64], high[64], plain_low[64], plain_high[64];
+	uint64_t low[64], high[64];             /* separators */
+	uint64_t space_low[64], space_high[64]; /* where they were asked for */
 	size_t lengths[64];
 };
 
-static inline __attribute__((always_inline, target(AVX512_TARGET))) void
-draw_maps(const struct scan_keys *wanted, const uint8_t *const *starts, size_t count,
-	  struct maps *maps, bool ranges, int delimiter, bool newline, bool quoted)
+EIGHT_INLINE void draw_maps(const struct scan_keys *wanted, const uint8_t *const *starts,
+			    size_t from, size_t to, struct maps *maps, bool spaces, int delimiter,
+			    bool newline, bool quoted)
 {
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = from; i < to; i++) {
 		size_t length = length_of(wanted, &starts[i]);
 		struct quotes state = { .opens = 1 };
 		uint64_t low = 0, high = 0;
 
+		/* Quotes behind the record would be looked at for nothing. */
 		if (quoted) {
 			low = beyond_end(length, 0);
 			high = length < 64 ? ~UINT64_C(0) : beyond_end(length, 64);
@@ -34,30 +40,36 @@ draw_maps(const struct scan_keys *wanted, const uint8_t *const *starts, size_t c
 			avx512_ends_in(starts[i], low, delimiter, newline, quoted, &state, NULL);
 		maps->high[i] = avx512_ends_in(starts[i] + 64, high, delimiter, newline, quoted,
 					       &state, NULL);
-		if (delimiter == FIELD_BLANKS && ranges) {
-			maps->plain_low[i] = avx512_mask(starts[i], ' ');
-			maps->plain_high[i] = avx512_mask(starts[i] + 64, ' ');
+		if (spaces) {
+			maps->space_low[i] = avx512_mask(starts[i], ' ');
+			maps->space_high[i] = avx512_mask(starts[i] + 64, ' ');
 		}
 	}
 }
 
-static __attribute__((target(AVX512_TARGET))) void draw_singles(const struct scan_keys *wanted,
-								const uint8_t *const *starts,
-								size_t count, struct maps *maps)
+static EIGHT_TARGET void eight_draw(const struct scan_keys *wanted, const uint8_t *const *starts,
+				    size_t from, size_t to, struct maps *maps, bool spaces)
 {
-	SPLIT_CALL(draw_maps, wanted, starts, count, maps, false);
+	if (spaces)
+		SPLIT_CALL(wanted->split, draw_maps, wanted, starts, from, to, maps, true);
+	else
+		SPLIT_CALL(wanted->split, draw_maps, wanted, starts, from, to, maps, false);
 }
 
-static __attribute__((target(AVX512_TARGET))) void draw_ranges(const struct scan_keys *wanted,
-							       const uint8_t *const *starts,
-							       size_t count, struct maps *maps)
+EIGHT_INLINE struct field_lanes eight_begin(const struct maps *maps, size_t at, bool blanks,
+					    bool spaces)
 {
-	SPLIT_CALL(draw_maps, wanted, starts, count, maps, true);
+	struct field_lanes eight =
+		field_lanes_begin(&maps->low[at], &maps->high[at], &maps->lengths[at], blanks);
+
+	if (spaces)
+		eight.spaces = field_bits_load(&maps->space_low[at], &maps->space_high[at]);
+	return eight;
 }
 
-static inline __attribute__((always_inline, target(AVX512_TARGET))) void
-store_pieces(const uint8_t *const *starts, struct field_spot spot, const uint8_t **keys,
-	     size_t *lengths)
+/* Where a piece of each record is its key. */
+EIGHT_INLINE void eight_store(const uint8_t *const *starts, struct field_spot spot,
+			      const uint8_t **keys, size_t *lengths)
 {
 	__m512i records = _mm512_loadu_si512(starts);
 
@@ -65,34 +77,54 @@ store_pieces(const uint8_t *const *starts, struct field_spot spot, const uint8_t
 	_mm512_storeu_si512(lengths, _mm512_sub_epi64(spot.stop, spot.start));
 }
 
-static __attribute__((target(AVX512_TARGET))) uint64_t
-lanes_field(const struct scan_keys *wanted, const uint8_t *const *starts, size_t count,
-	    const uint8_t **keys, size_t *lengths)
+/* Where most of the first eight records leave open what was asked for, the others will, too:
+ * how many are looked at then. */
+static inline size_t eight_most(size_t whole, size_t at, unsigned int unknown)
 {
-	uint64_t number = wanted->split->list.ranges[0].first, found = 0;
+	return at == 0 && __builtin_popcount(unknown) > LANES / 2 ? LANES : whole;
+}
+
+static inline uint64_t first_bits(size_t count)
+{
+	return count < 64 ? (UINT64_C(1) << count) - 1 : ~UINT64_C(0);
+}
+
+/* How many records in a row, from the first one on, are unknown. */
+static inline size_t run_length(uint64_t unknown)
+{
+	return ~unknown == 0 ? 64 : (size_t)__builtin_ctzll(~unknown);
+}
+
+static EIGHT_TARGET uint64_t eight_field(const struct scan_keys *wanted,
+					 const uint8_t *const *starts, size_t count,
+					 const uint8_t **keys, size_t *lengths)
+{
+	uint64_t number = wanted->split->list.ranges[0].first, found = 0, unknown = 0;
 	bool blanks = wanted->split->delimiter == FIELD_BLANKS;
-	size_t whole = count / LANES * LANES;
+	size_t whole = number < FIELD_WINDOW ? count / LANES * LANES : 0, drawn = 0;
 	struct maps maps;
 
-	draw_singles(wanted, starts, whole, &maps);
 	for (size_t i = 0; i < whole; i += LANES) {
-		struct field_lanes lanes =
-			field_lanes_begin(&maps.low[i], &maps.high[i], &maps.lengths[i], blanks);
-		struct field_spot spot = field_lanes_single(&lanes, number);
+		struct field_lanes eight;
+		struct field_spot spot;
 
-		store_pieces(&starts[i], spot, &keys[i], &lengths[i]);
-		found |= (uint64_t)(uint8_t) ~(lanes.lacking | lanes.unknown) << i;
-		for (uint32_t left = lanes.unknown & ~lanes.lacking; left != 0; left &= left - 1) {
-			size_t at = i + (size_t)__builtin_ctz(left);
-
-			found |= avx512_field(wanted, &starts[at], 1, &keys[at], &lengths[at])
-				 << at;
+		if (i == drawn) {
+			drawn = i == 0 ? LANES : whole;
+			eight_draw(wanted, starts, i, drawn, &maps, false);
 		}
+		eight = eight_begin(&maps, i, blanks, false);
+		spot = field_lanes_single(&eight, number);
+		eight_store(&starts[i], spot, &keys[i], &lengths[i]);
+		found |= (uint64_t)field_lanes_there(&eight) << i;
+		unknown |= (uint64_t)field_lanes_unknown(&eight) << i;
+		whole = eight_most(whole, i, field_lanes_unknown(&eight));
 	}
-	if (whole < count)
-		found |= avx512_field(wanted, &starts[whole], count - whole, &keys[whole],
-				      &lengths[whole])
-			 << whole;
+	unknown |= first_bits(count) & ~first_bits(whole);
+	for (size_t run, at; unknown != 0; unknown &= ~(first_bits(run) << at)) {
+		at = (size_t)__builtin_ctzll(unknown);
+		run = run_length(unknown >> at);
+		found |= avx512_field(wanted, &starts[at], run, &keys[at], &lengths[at]) << at;
+	}
 	return found;
 }
 
@@ -118,69 +150,65 @@ static inline __attribute__((always_inline)) size_t join_pieces(const struct pie
 	return put - 1;
 }
 
-static __attribute__((target(AVX512_TARGET))) uint64_t
-lanes_fields(const struct scan_keys *wanted, const uint8_t *const *starts, size_t count,
-	     const uint8_t **keys, size_t *lengths, uint8_t **room)
+static EIGHT_TARGET uint64_t eight_fields(const struct scan_keys *wanted,
+					  const uint8_t *const *starts, size_t count,
+					  const uint8_t **keys, size_t *lengths, uint8_t **room)
 {
 	const struct field_list *list = &wanted->split->list;
 	bool blanks = wanted->split->delimiter == FIELD_BLANKS;
-	uint8_t joint = blanks ? ' ' : (uint8_t)wanted->split->delimiter;
-	size_t whole = count / LANES * LANES;
+	bool spaces = blanks && !field_list_singles(list);
+	bool near = list->needed < FIELD_WINDOW && list->count <= FIELD_LANES_RANGES;
+	size_t whole = near ? count / LANES * LANES : 0, drawn = 0;
+	uint64_t found = 0, unknown = 0;
+	struct pieces pieces;
 	struct maps maps;
-	uint64_t found = 0;
 
-	if (list->count > FIELD_LANES_RANGES)
-		return avx512_fields(wanted, starts, count, keys, lengths, room);
-	if (field_list_singles(list))
-		draw_singles(wanted, starts, whole, &maps);
-	else
-		draw_ranges(wanted, starts, whole, &maps);
+	pieces.count = list->count;
 	for (size_t i = 0; i < whole; i += LANES) {
-		struct field_lanes lanes =
-			field_lanes_begin(&maps.low[i], &maps.high[i], &maps.lengths[i], blanks);
-		struct pieces pieces;
+		struct field_lanes eight;
 		struct field_spot spot = { 0 };
-		uint32_t there, unknown;
+		unsigned int there;
 
-		pieces.count = list->count;
-		lanes.plain.low = _mm512_loadu_si512(&maps.plain_low[i]);
-		lanes.plain.high = _mm512_loadu_si512(&maps.plain_high[i]);
+		if (i == drawn) {
+			drawn = i == 0 ? LANES : whole;
+			eight_draw(wanted, starts, i, drawn, &maps, spaces);
+		}
+		eight = eight_begin(&maps, i, blanks, spaces);
 		for (size_t r = 0; r < list->count; r++) {
-			spot = field_lanes_range(&lanes, &list->ranges[r], list->needed);
+			spot = field_lanes_range(&eight, &list->ranges[r], list->needed);
 			_mm512_storeu_si512(pieces.starts[r], spot.start);
 			_mm512_storeu_si512(pieces.stops[r], spot.stop);
 		}
-		there = (uint8_t) ~(lanes.lacking | lanes.unknown);
-		unknown = lanes.unknown & ~lanes.lacking;
+		there = field_lanes_there(&eight);
 		found |= (uint64_t)there << i;
-		/* Between two ranges of a list there is a field at least, so the key is one
-		 * piece of the record where there is one range. */
+		unknown |= (uint64_t)field_lanes_unknown(&eight) << i;
+		whole = eight_most(whole, i, field_lanes_unknown(&eight));
+		/* Between two ranges of a list there is a field at least: the key is one piece
+		 * of the record exactly where there is one range. */
 		if (list->count == 1) {
-			store_pieces(&starts[i], spot, &keys[i], &lengths[i]);
-			there = 0;
+			eight_store(&starts[i], spot, &keys[i], &lengths[i]);
+			continue;
 		}
-		for (uint32_t left = there | unknown; left != 0; left &= left - 1) {
-			size_t lane = (size_t)__builtin_ctz(left), at = i + lane;
+		for (; there != 0; there &= there - 1) {
+			size_t lane = (size_t)__builtin_ctz(there), at = i + lane;
 
-			if (unknown >> lane & 1) {
-				found |= avx512_fields(wanted, &starts[at], 1, &keys[at],
-						       &lengths[at], room)
-					 << at;
-				continue;
-			}
 			keys[at] = *room;
-			lengths[at] = join_pieces(&pieces, lane, starts[at], joint, *room);
+			lengths[at] = join_pieces(&pieces, lane, starts[at],
+						  field_joint(wanted->split), *room);
 			*room += lengths[at];
 		}
 	}
-	if (whole < count)
-		found |= avx512_fields(wanted, &starts[whole], count - whole, &keys[whole],
-				       &lengths[whole], room)
-			 << whole;
+	unknown |= first_bits(count) & ~first_bits(whole);
+	for (size_t run, at; unknown != 0; unknown &= ~(first_bits(run) << at)) {
+		at = (size_t)__builtin_ctzll(unknown);
+		run = run_length(unknown >> at);
+		found |= avx512_fields(wanted, &starts[at], run, &keys[at], &lengths[at], room)
+			 << at;
+	}
 	return found;
 }
 
-static const struct scan_machine lanes_machine = { avx512_records, lanes_field, lanes_fields,
+static const struct scan_machine eight_machine = { avx512_records, eight_field, eight_fields,
 						   avx512_hash };
 
 #endif

@@ -100,31 +100,59 @@ static bool key_of(const uint8_t *record, size_t length, const struct scan_keys 
 	return field_key(wanted->split, record, length, scratch, key, key_length, used);
 }
 
-/* A LIST of numbers and ranges, most often of a few that are near. */
-static struct field_list random_list(void)
+static struct field_list list_of(const char *text)
 {
 	struct field_list list = { 0 };
 	struct number_error error;
-	char text[400] = "";
-	bool many = next_random() % 16 == 0;
-	uint64_t reach = next_random() % 16 ? 12 : 200;
-	size_t used = 0;
 
-	for (uint64_t i = next_random() % (many ? 40 : 4) + 1; i > 0; i--) {
-		unsigned int first = (unsigned int)(next_random() % (many ? 100 : reach) + 1);
-		unsigned int last =
-			first + (unsigned int)(next_random() % (next_random() % 4 ? 3 : 30));
-		static const char *const forms[] = { "%u,", "%u-%u,", "%u-,", "-%u," };
-
-		used += (size_t)snprintf(text + used, sizeof text - used,
-					 forms[many ? 0 : next_random() % 4], first, last);
-	}
-	text[used - 1] = '\0';
 	assert_true(field_parse(text, &list, &error));
 	return list;
 }
 
-/* Records one after another, each of which ends in a line feed, but for the last. */
+/* A LIST of numbers and ranges: a few that are near, most often; or many, near each other
+ * or not. */
+static struct field_list random_list(void)
+{
+	static const char *const forms[] = { "%u,", "%u-%u,", "%u-,", "-%u," };
+	uint64_t sort = next_random() % 16, count = next_random() % (sort == 0 ? 40 : 4) + 1;
+	unsigned int reach = sort == 0 ? 100 : sort == 1 ? 200 : 12, near = 0;
+	char text[400] = "";
+	size_t used = 0;
+
+	if (sort == 2)
+		count = 4 + next_random() % 16;
+	for (uint64_t i = 0; i < count; i++) {
+		unsigned int first = (unsigned int)(next_random() % reach + 1);
+		unsigned int last =
+			first + (unsigned int)(next_random() % (next_random() % 4 ? 3 : 30));
+		const char *form = forms[sort == 0 ? 0 : next_random() % 4];
+
+		if (sort == 2) {
+			first = near + 1 + (unsigned int)(next_random() % 3);
+			last = near = first + (unsigned int)(next_random() % 2);
+			form = forms[1];
+		}
+		used += (size_t)snprintf(text + used, sizeof text - used, form, first, last);
+	}
+	text[used - 1] = '\0';
+	return list_of(text);
+}
+
+/* A delimiter; the bytes have it where they had commas. */
+static int random_delimiter(uint8_t *bytes, size_t length)
+{
+	static const uint8_t some[] = { ',', ',', ';', 0x80, 0xac, 0xff, 1 };
+	uint8_t delimiter = some[next_random() % sizeof some];
+
+	for (size_t i = 0; i < length; i++) {
+		if (bytes[i] == ',')
+			bytes[i] = delimiter;
+	}
+	return delimiter;
+}
+
+/* Records one after another: each ends with a line feed, but for the last; or with any
+ * byte. */
 static size_t cut_records(uint8_t *bytes, size_t length, const uint8_t **starts, size_t most)
 {
 	static const size_t usual[] = { 0, 0, 8, 40, 90, 130, 250 };
@@ -166,7 +194,7 @@ static void fields__any_list_of_any_machine__are_those_of_the_general_rule(void 
 	(void)state;
 	for (int round = 0; round < 40000; round++) {
 		struct field_split split = { .list = random_list(),
-					     .delimiter = round % 2 == 0 ? FIELD_BLANKS : ',',
+					     .delimiter = FIELD_BLANKS,
 					     .newline_blank = round % 5 == 0,
 					     .quoted = round % 3 == 0 };
 		struct scan_keys wanted = { &split, round % 4 == 0 };
@@ -174,11 +202,14 @@ static void fields__any_list_of_any_machine__are_those_of_the_general_rule(void 
 				       round % 11 == 0 ? ",,,,," :
 							 " \t,\n\"";
 		size_t length = random_bytes(bytes, frequent, 5), records;
-		uint8_t *copy = tight_copy(bytes, length), *room = malloc(length + SCAN_PADDING);
+		uint8_t *copy, *room = malloc(length + SCAN_PADDING);
 		const uint8_t *starts[65], *keys[64];
 		size_t lengths[64];
 
 		assert_non_null(room);
+		if (round % 2 != 0)
+			split.delimiter = random_delimiter(bytes, length + SCAN_PADDING);
+		copy = tight_copy(bytes, length);
 		records = cut_records(copy, length, starts, round % 3 == 0 ? 1 : 64);
 		for (size_t m = 0; m < count; m++) {
 			uint8_t *at = room;
@@ -210,6 +241,57 @@ static void fields__any_list_of_any_machine__are_those_of_the_general_rule(void 
 	assert_true(with_key > 9000 && joined > 3000);
 }
 
+/* Sixteen records alike, words of six letters but for one byte: that of each machine against
+ * the general rule. */
+static void compare_blank(size_t length, size_t at, char byte, const struct scan_keys *wanted)
+{
+	const struct scan_machine *machines[MACHINES];
+	size_t count = scan_all(machines, MACHINES), lengths[16], key_length, used;
+	uint8_t bytes[16 * 300 + SCAN_PADDING] = { 0 }, room[16 * 300 + SCAN_PADDING], one[300];
+	const uint8_t *starts[17] = { bytes }, *keys[16], *key;
+
+	for (size_t i = 0; i < 16; i++) {
+		uint8_t *record = &bytes[i * (length + 1)];
+
+		for (size_t j = 0; j < length; j++)
+			record[j] = j % 7 == 6 ? ' ' : 'a';
+		record[at] = (uint8_t)byte;
+		starts[i + 1] = record + length + 1;
+	}
+	assert_true(key_of(bytes, length, wanted, one, &key, &key_length, &used));
+	for (size_t m = 0; m < count; m++) {
+		uint8_t *to = room;
+
+		assert_int_equal(machines[m]->fields(wanted, starts, 16, keys, lengths, &to),
+				 0xffff);
+		for (size_t i = 0; i < 16; i++) {
+			assert_int_equal(lengths[i], key_length);
+			assert_memory_equal(keys[i], key, key_length);
+		}
+	}
+}
+
+static void fields__a_blank_anywhere__is_no_part_of_the_key_but_a_joint(void **state)
+{
+	static const size_t around[] = { 64, 128, 192 };
+	static const char *const lists[] = { "1-", "2-", "2-4", "1,3-" };
+
+	(void)state;
+	for (size_t l = 0; l < 4; l++) {
+		struct field_split split = { .list = list_of(lists[l]), .delimiter = FIELD_BLANKS };
+		struct scan_keys wanted = { &split, false };
+
+		for (size_t w = 0; w < 3; w++) {
+			for (size_t length = around[w] - 2; length <= around[w] + 2; length++) {
+				for (size_t at = 0; at < length; at++) {
+					compare_blank(length, at, ' ', &wanted);
+					compare_blank(length, at, '\t', &wanted);
+				}
+			}
+		}
+	}
+}
+
 /* Every machine against the general rule, over records of bytes of which `frequent` come
  * often. */
 static void compare_keys(bool quoted, const char *frequent, size_t kinds, int rounds)
@@ -221,15 +303,18 @@ static void compare_keys(bool quoted, const char *frequent, size_t kinds, int ro
 	for (int round = 0; round < rounds; round++) {
 		uint64_t number = 1 + next_random() % (round % 5 ? 6 : 120);
 		struct field_split split = { .list = { 1, { { number, number } }, number },
-					     .delimiter = round % 2 == 0 ? FIELD_BLANKS : ',',
+					     .delimiter = FIELD_BLANKS,
 					     .newline_blank = round % 7 == 0,
 					     .quoted = quoted };
 		struct scan_keys wanted = { &split, round % 3 == 0 };
 		size_t length = random_bytes(bytes, frequent, kinds), records;
-		uint8_t *copy = tight_copy(bytes, length);
 		const uint8_t *starts[65], *keys[64];
 		size_t lengths[64];
+		uint8_t *copy;
 
+		if (round % 2 != 0)
+			split.delimiter = random_delimiter(bytes, length + SCAN_PADDING);
+		copy = tight_copy(bytes, length);
 		records = cut_records(copy, length, starts, 64);
 		for (size_t m = 0; m < count; m++) {
 			uint64_t found =
@@ -353,6 +438,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records__any_bytes_and_limit__are_those_between_terminators),
 		cmocka_unit_test(fields__any_list_of_any_machine__are_those_of_the_general_rule),
+		cmocka_unit_test(fields__a_blank_anywhere__is_no_part_of_the_key_but_a_joint),
 		cmocka_unit_test(field__any_number_and_delimiter__are_those_of_the_general_rule),
 		cmocka_unit_test(field__any_quotes_and_backslashes__are_those_of_the_general_rule),
 		cmocka_unit_test(hash__keys_of_any_lengths__is_that_of_each_by_itself),
