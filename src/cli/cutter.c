@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bits.h"
 #include "message.h"
 
 void cutter_rules_make(struct cutter_rules *rules, const struct records_setup *setup)
@@ -97,11 +98,6 @@ static void refuse_weight(const struct cutter *cutter, const uint8_t *record, si
 		message_input_name(cutter->name), number,
 		message_escape(shown, sizeof shown, (const char *)field, length),
 		quotes ? " (fields in quotes? see -Q)" : "");
-}
-
-static uint64_t low_bits(size_t count)
-{
-	return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
 }
 
 /* What the fields named are of each record that has them: one, or several, put together at
@@ -259,8 +255,8 @@ bool cutter_next(struct cutter *cutter, struct cutter_bytes *bytes, struct recor
 	if (batch->count == 0)
 		return true;
 	cutter->tally.records += batch->count;
-	batch->keyed[0] = low_bits(batch->count);
-	batch->keyed[1] = batch->count > 64 ? low_bits(batch->count - 64) : 0;
+	batch->keyed[0] = bits_below(batch->count);
+	batch->keyed[1] = batch->count > 64 ? bits_below(batch->count - 64) : 0;
 	return make_keys(cutter, batch);
 }
 

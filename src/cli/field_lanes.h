@@ -210,11 +210,11 @@ field_lanes_range(struct field_lanes *lanes, const struct field_range *range, ui
 {
 	bool open = range->last == UINT64_MAX;
 	uint64_t highest = open ? needed : range->last;
-	struct field_spot spot = { .start = field_lanes_seek(lanes, range->first) };
+	struct field_spot spot;
 
 	if (range->first == range->last)
-		return (struct field_spot){ spot.start, field_lanes_end(lanes, spot.start) };
-	spot.stop = spot.start;
+		return field_lanes_single(lanes, range->first);
+	spot.start = spot.stop = field_lanes_seek(lanes, range->first);
 	if (highest > range->first)
 		spot.stop = field_lanes_seek(lanes, highest);
 	if (!open) {

@@ -7,6 +7,7 @@
 #ifndef CLI_SCAN_LANES_H
 #define CLI_SCAN_LANES_H
 
+#include "bits.h"
 #include "field_lanes.h"
 
 #define EIGHT_INLINE static inline __attribute__((always_inline, target(AVX512_TARGET)))
@@ -50,18 +51,21 @@ EIGHT_INLINE void draw_maps(const struct scan_keys *wanted, const uint8_t *const
 static EIGHT_TARGET void eight_draw(const struct scan_keys *wanted, const uint8_t *const *starts,
 				    size_t from, size_t to, struct maps *maps, bool spaces)
 {
-	if (spaces)
-		SPLIT_CALL(wanted->split, draw_maps, wanted, starts, from, to, maps, true);
-	else
-		SPLIT_CALL(wanted->split, draw_maps, wanted, starts, from, to, maps, false);
+	SPLIT_CALL(wanted->split, draw_maps, wanted, starts, from, to, maps, spaces);
 }
 
-EIGHT_INLINE struct field_lanes eight_begin(const struct maps *maps, size_t at, bool blanks,
-					    bool spaces)
+/* Eight records from `at` on, of `whole` that are looked at.  Of the maps those of the first
+ * eight are drawn, then the others: these may turn out not to be wanted. */
+EIGHT_INLINE struct field_lanes eight_begin(const struct scan_keys *wanted,
+					    const uint8_t *const *starts, size_t at, size_t whole,
+					    struct maps *maps, bool spaces)
 {
-	struct field_lanes eight =
-		field_lanes_begin(&maps->low[at], &maps->high[at], &maps->lengths[at], blanks);
+	struct field_lanes eight;
 
+	if (at <= LANES)
+		eight_draw(wanted, starts, at, at == 0 ? LANES : whole, maps, spaces);
+	eight = field_lanes_begin(&maps->low[at], &maps->high[at], &maps->lengths[at],
+				  wanted->split->delimiter == FIELD_BLANKS);
 	if (spaces)
 		eight.spaces = field_bits_load(&maps->space_low[at], &maps->space_high[at]);
 	return eight;
@@ -84,15 +88,16 @@ static inline size_t eight_most(size_t whole, size_t at, unsigned int unknown)
 	return at == 0 && __builtin_popcount(unknown) > LANES / 2 ? LANES : whole;
 }
 
-static inline uint64_t first_bits(size_t count)
+/* Takes the first run of ones out of bits, of which there are: where it begins; how long it is
+ * goes to *count. */
+static inline size_t take_run(uint64_t *bits, size_t *count)
 {
-	return count < 64 ? (UINT64_C(1) << count) - 1 : ~UINT64_C(0);
-}
+	size_t at = (size_t)__builtin_ctzll(*bits);
+	uint64_t rest = ~(*bits >> at);
 
-/* How many records in a row, from the first one on, are unknown. */
-static inline size_t run_length(uint64_t unknown)
-{
-	return ~unknown == 0 ? 64 : (size_t)__builtin_ctzll(~unknown);
+	*count = rest == 0 ? 64 : (size_t)__builtin_ctzll(rest);
+	*bits &= ~(bits_below(*count) << at);
+	return at;
 }
 
 static EIGHT_TARGET uint64_t eight_field(const struct scan_keys *wanted,
@@ -100,29 +105,22 @@ static EIGHT_TARGET uint64_t eight_field(const struct scan_keys *wanted,
 					 const uint8_t **keys, size_t *lengths)
 {
 	uint64_t number = wanted->split->list.ranges[0].first, found = 0, unknown = 0;
-	bool blanks = wanted->split->delimiter == FIELD_BLANKS;
-	size_t whole = number < FIELD_WINDOW ? count / LANES * LANES : 0, drawn = 0;
+	size_t whole = number < FIELD_WINDOW ? count / LANES * LANES : 0, run;
 	struct maps maps;
 
 	for (size_t i = 0; i < whole; i += LANES) {
-		struct field_lanes eight;
-		struct field_spot spot;
+		struct field_lanes eight = eight_begin(wanted, starts, i, whole, &maps, false);
+		struct field_spot spot = field_lanes_single(&eight, number);
 
-		if (i == drawn) {
-			drawn = i == 0 ? LANES : whole;
-			eight_draw(wanted, starts, i, drawn, &maps, false);
-		}
-		eight = eight_begin(&maps, i, blanks, false);
-		spot = field_lanes_single(&eight, number);
 		eight_store(&starts[i], spot, &keys[i], &lengths[i]);
 		found |= (uint64_t)field_lanes_there(&eight) << i;
 		unknown |= (uint64_t)field_lanes_unknown(&eight) << i;
 		whole = eight_most(whole, i, field_lanes_unknown(&eight));
 	}
-	unknown |= first_bits(count) & ~first_bits(whole);
-	for (size_t run, at; unknown != 0; unknown &= ~(first_bits(run) << at)) {
-		at = (size_t)__builtin_ctzll(unknown);
-		run = run_length(unknown >> at);
+	unknown |= bits_below(count) & ~bits_below(whole);
+	while (unknown != 0) {
+		size_t at = take_run(&unknown, &run);
+
 		found |= avx512_field(wanted, &starts[at], run, &keys[at], &lengths[at]) << at;
 	}
 	return found;
@@ -155,25 +153,19 @@ static EIGHT_TARGET uint64_t eight_fields(const struct scan_keys *wanted,
 					  const uint8_t **keys, size_t *lengths, uint8_t **room)
 {
 	const struct field_list *list = &wanted->split->list;
-	bool blanks = wanted->split->delimiter == FIELD_BLANKS;
-	bool spaces = blanks && !field_list_singles(list);
+	bool spaces = wanted->split->delimiter == FIELD_BLANKS && !field_list_singles(list);
 	bool near = list->needed < FIELD_WINDOW && list->count <= FIELD_LANES_RANGES;
-	size_t whole = near ? count / LANES * LANES : 0, drawn = 0;
+	size_t whole = near ? count / LANES * LANES : 0, run;
 	uint64_t found = 0, unknown = 0;
 	struct pieces pieces;
 	struct maps maps;
 
 	pieces.count = list->count;
 	for (size_t i = 0; i < whole; i += LANES) {
-		struct field_lanes eight;
+		struct field_lanes eight = eight_begin(wanted, starts, i, whole, &maps, spaces);
 		struct field_spot spot = { 0 };
 		unsigned int there;
 
-		if (i == drawn) {
-			drawn = i == 0 ? LANES : whole;
-			eight_draw(wanted, starts, i, drawn, &maps, spaces);
-		}
-		eight = eight_begin(&maps, i, blanks, spaces);
 		for (size_t r = 0; r < list->count; r++) {
 			spot = field_lanes_range(&eight, &list->ranges[r], list->needed);
 			_mm512_storeu_si512(pieces.starts[r], spot.start);
@@ -198,10 +190,10 @@ static EIGHT_TARGET uint64_t eight_fields(const struct scan_keys *wanted,
 			*room += lengths[at];
 		}
 	}
-	unknown |= first_bits(count) & ~first_bits(whole);
-	for (size_t run, at; unknown != 0; unknown &= ~(first_bits(run) << at)) {
-		at = (size_t)__builtin_ctzll(unknown);
-		run = run_length(unknown >> at);
+	unknown |= bits_below(count) & ~bits_below(whole);
+	while (unknown != 0) {
+		size_t at = take_run(&unknown, &run);
+
 		found |= avx512_fields(wanted, &starts[at], run, &keys[at], &lengths[at], room)
 			 << at;
 	}

@@ -37,6 +37,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bits.h"
 #include "duration.h"
 #include "endian.h"
 #include "error.h"
@@ -439,11 +440,6 @@ struct batch {
 	uint32_t places[COUNTS_BATCH];
 	uint64_t cells[COUNTS_CELLS];
 };
-
-static inline uint64_t bits_below(size_t count)
-{
-	return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
-}
 
 /* Looks all keys up.  Whether a key is tracked is as good as random to the processor,
  * so that is a bit and not a branch; keys are then taken by sort. */
